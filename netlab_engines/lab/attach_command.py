@@ -7,13 +7,13 @@ from netlab_engines.lab import terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `netlab attach`."""
+    """Add the arguments of the command `netlab attach` to its parser."""
     parser.add_argument("host", nargs="?", help="the host (default: the host of the newest terminal)")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Connect this terminal to the newest waiting terminal of the host `options.host` (None: of any host) until its
-    shell ends, and return the exit code. Raises NetlabError if none waits.
+    """Connect this terminal to the newest waiting terminal of the host with the name `options.host` (None: of any host)
+    until its shell ends, and return the exit code for the command. Raises NetlabError if none waits.
     """
     found = terminal.waiting_sockets(options.host)
     if not found:

@@ -38,8 +38,9 @@ class Progress:
 
 
 def progress(item: Mapping[str, Any], totals: Mapping[str, Any] | None) -> Progress:
-    """Return how far a flow is, from its item in the plan and its totals so far (None: it has not begun). Raises
-    ScenarioError if the flow has no last byte.
+    """Return how much of a flow has arrived, from its item in the plan and its totals so far (None: it has not begun).
+    Raises ScenarioError if the flow has no last byte: it is neither TCP with a number of bytes nor requests with a
+    count.
     """
     if item["kind"] == "tcp" and item["num_bytes"] is not None:
         num_bytes = cast("TcpItem", item)["num_bytes"]
@@ -63,7 +64,7 @@ def progress(item: Mapping[str, Any], totals: Mapping[str, Any] | None) -> Progr
 
 
 def _last(times_s: list[float], is_complete: bool) -> float | None:
-    """Return the latest of some times, or None if the flow is not complete."""
+    """Return the latest of the times `times_s`, in s, or None if the flow is not complete (`is_complete` is False)."""
     return max(times_s) if is_complete else None
 
 

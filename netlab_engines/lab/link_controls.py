@@ -28,8 +28,10 @@ FIELDS = {
 
 
 def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders, list[str]]:
-    """Return the sliders for fields of a network's links, by link and field, and a message for each that is not
-    possible; `controls` None means the usual fields of all links with a rate.
+    """Return the sliders for fields of a network's links, by the pair of the link's node names and the field's name,
+    and a list with a message for each slider that is not possible. `controls` has the names of fields by pair, or a
+    mapping from them to the slider's two ends (None: chosen here); `controls` None means all usual fields of all links
+    with a rate.
     """
     with_rate = [link for link in topology.links if link.forward.is_shaped or link.backward.is_shaped]
     if not with_rate:
@@ -66,13 +68,17 @@ def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders
 
 
 def facing(topology: Topology, pair: Pair) -> tuple[LinkShape, LinkShape]:
-    """Return a link's properties from the first node to the second, and back. Raises ScenarioError without a link."""
+    """Return the properties of the link between the two nodes of `pair`: those of the direction from the first node to
+    the second, then those of the way back. Raises ScenarioError if there is no such link.
+    """
     link = topology.links[topology.position(*pair, 1)]
     return (link.forward, link.backward) if pair[0] == link.a else (link.backward, link.forward)
 
 
 def _problem(shape: LinkShape, field: str, ends: Any) -> str:
-    """Return the reason why a slider with these ends (None: any) cannot set a field of a direction; "" if it can."""
+    """Return a sentence about why a slider from `ends[0]` to `ends[1]` (None: any) cannot set the field with this name
+    of a link's direction, whose properties are `shape`; "" if it can.
+    """
     if field not in FIELDS:
         return f"field: {one_of(field, tuple(FIELDS))}"
     value = getattr(shape, field)
@@ -92,7 +98,9 @@ def _problem(shape: LinkShape, field: str, ends: Any) -> str:
 
 
 def _slider(link: str, field: str, value: float, ends: tuple[float, float] | None) -> ipywidgets.ValueWidget:
-    """Return the slider of a link's field, starting at `value`; without `ends`, its range follows from it."""
+    """Return the slider of the field with this name of a link, starting at `value` in the field's unit; `link`, such as
+    "r1-h2", is part of its label. Its range is `ends`, or follows from the value if that is None.
+    """
     name, unit = FIELDS[field]
     label = f"{link} {name}"
     if field == "rate_mbps":

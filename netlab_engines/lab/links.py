@@ -22,8 +22,8 @@ class LiveLink:
     """A link of a live network, identified by its two ends and, among parallel links, by its number from 1."""
 
     def __init__(self, lab: LabWithLinks, ends: tuple[str, str], number: int) -> None:
-        """Find the link of this number between the nodes `ends` in the topology of the network `lab`. Raises
-        ScenarioError if there is none.
+        """Find the link between the two nodes named in `ends`, the one with this number (from 1) if there are several,
+        in the topology of the live network `lab`. Raises ScenarioError if there is none.
         """
         self._lab = lab
         self.position = lab.topology.position(*ends, number)
@@ -34,8 +34,9 @@ class LiveLink:
         return f"LiveLink({self._lab.topology.links[self.position]!r})"
 
     def change(self, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
-        """Change properties of the link now, by the fields of `netlab.Link`; `reverse` has the fields that differ on
-        the way back. All others keep their values, and the change is added to `lab.changes`.
+        """Change properties of the link now: `direction` has fields of `netlab.Link` by name, for both directions, and
+        `reverse` those that differ on the way back (None: none). Other fields keep their values, and the change is
+        added to `lab.changes`.
 
         Parameters
         ----------
@@ -77,12 +78,14 @@ class LiveLink:
         self._switch(True)
 
     def _switch(self, up: bool) -> None:
-        """Switch both directions of the link on (`up`) or off, and note that in `lab.changes`."""
+        """Switch both directions of the link on if `up`, else off, and add the change to `lab.changes`."""
         both = [2 * self.position, 2 * self.position + 1]
         self._lab.session.request().change(directions=both, shape=None, up=up)
         self._note(up=up)
 
     def _note(self, **words: Any) -> None:
-        """Add a change of this link with these properties at the present time to `lab.changes`."""
+        """Add a change of this link at the present network time to `lab.changes`; `words` are its fields by name, as
+        `netlab.Change` takes them.
+        """
         at_s = round(self._lab.session.now_s, 6)
         self._lab.changes.append(Change(at_s=at_s, link=self._ends, number=self._number, **words))

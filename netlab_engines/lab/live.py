@@ -60,9 +60,10 @@ def live(
     wall_limit_s: float = WALL_LIMIT_S,
     engine: str | LabEngine | None = None,
 ) -> Lab:
-    """Build a network in an engine (None: the one for this machine) and return it; it waits for commands and traffic,
-    and its time passes only with them. `seed` determines random draws, `interval_s` is the length of the intervals of
-    tables, `sysctls` are kernel settings of all nodes, and a command may take `wall_limit_s` of wall-clock time.
+    """Build a network in an engine (None: the one for this machine) and return it as a Lab; it waits for commands and
+    traffic, and its time passes only with them. `seed` determines random draws, `interval_s` is the length in s of the
+    intervals of tables, `sysctls` are kernel settings of all nodes, and a command may take `wall_limit_s` s of
+    wall-clock time.
 
     Parameters
     ----------
@@ -124,9 +125,10 @@ class Lab:
         wall_limit_s: float,
         engine: str | LabEngine | None,
     ) -> None:
-        """Build the network of the topology in an engine and let its time begin; the arguments are those of `live`
-        (seed of random draws, length of intervals, kernel settings, limit of wall-clock time). Raises ScenarioError
-        with all mistakes.
+        """Build the network of the topology in an engine and let its time begin. The arguments are those of `live`: the
+        seed of random draws, the length of intervals in s, kernel settings by name, the limit in s of wall-clock time
+        for a command, and the engine (None: this machine's). Raises ScenarioError with all mistakes, EngineError or
+        KernelError if this machine lacks something.
         """
         problems = topology.problems()
         # Check the other settings with a scenario whose only traffic is a command that does nothing.
@@ -196,7 +198,7 @@ class Lab:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Close the network at the end of a `with` block."""
+        """Close the network at the end of a `with` block; an exception in the block is raised on."""
         self.close()
 
     def __repr__(self) -> str:
@@ -206,7 +208,9 @@ class Lab:
     # Commands -------------------------------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        """Raise AttributeError for an unknown attribute; if it is a node's name, the message says how to write that."""
+        """Raise AttributeError for an unknown attribute `name`; if it is the name of a node, the message says to write
+        `lab[name]`.
+        """
         nodes = self.__dict__.get("topology", Topology()).nodes
         if name in nodes:
             raise AttributeError(
@@ -215,7 +219,7 @@ class Lab:
         raise AttributeError(f"a lab has no attribute {name!r}; lab[...] returns one of its nodes {', '.join(nodes)}")
 
     def __getitem__(self, name: str) -> Host:
-        """Return the node of this name. Raises ScenarioError if there is none."""
+        """Return the node (host, router or switch) with the name `name`. Raises ScenarioError if there is none."""
         if name not in self.topology.nodes:
             raise ScenarioError([f"node: {one_of(name, self.topology.nodes)}"])
         return Host(self.session, name, self.addresses[name])
@@ -233,8 +237,9 @@ class Lab:
         return self.session.now_s
 
     def advance(self, duration_s: float, *, pace: float | None = None) -> None:
-        """Let `duration_s` of network time pass, with all traffic and background processes; `pace` is the network time
-        in s per second of wall-clock time (None: as fast as possible). Blocks until it has passed.
+        """Let `duration_s` s of network time pass, with all traffic and background processes; `pace` is the number of
+        seconds of network time per second of wall-clock time (None: as fast as possible). Blocks until it has passed.
+        Raises ScenarioError for a wrong argument.
 
         Parameters
         ----------
@@ -309,8 +314,8 @@ class Lab:
         return self._flows[label]
 
     def link(self, a: str, b: str, number: int = 1) -> LiveLink:
-        """Return the link between the nodes `a` and `b`; `number`, from 1, selects one of several parallel links.
-        Raises ScenarioError if there is none.
+        """Return the link between the nodes with the names `a` and `b`; `number`, from 1, selects one of several
+        parallel links. Raises ScenarioError if there is none.
         """
         return LiveLink(self, (a, b), number)
 
@@ -324,8 +329,8 @@ class Lab:
         name: str = "",
     ) -> LiveCapture:
         """Record the first `snap_bytes` bytes of each packet of the link between the nodes `a` and `b` from now on, and
-        return the capture. `filter` is an expression as for tcpdump ("": all packets), `name` that of the file ("":
-        from the link).
+        return the running capture. `filter` is an expression as for tcpdump ("": all packets), and `name` the name of
+        the file ("": made from the link). Raises ScenarioError for a wrong argument.
         """
         item = Capture(a, b, snap_bytes, filter, name)
         position = self.link(a, b).position
@@ -351,7 +356,7 @@ class Lab:
 
     @property
     def run(self) -> Run:
-        """All tables so far, in the form of the result of `netlab.run`."""
+        """All tables so far, as a result of `netlab.run` with its settings; flows count as if they ended now."""
         if not self.closed:
             self._refresh()
         items = []
@@ -383,16 +388,18 @@ class Lab:
 
     @property
     def intervals(self) -> pd.DataFrame:
-        """A table with a row for each flow and interval so far."""
+        """A table with a row for each flow and each interval since the start, in the form of `Run.intervals`."""
         return self.run.intervals
 
     @property
     def queues(self) -> pd.DataFrame:
-        """A table with a row for each queue and interval so far."""
+        """A table with a row for each queue and each interval since the start, in the form of `Run.queues`."""
         return self.run.queues
 
     def _progress(self, label: str) -> flow_ends.Progress:
-        """Ask the network how far the flow with this label is. Raises ScenarioError if it has no last byte."""
+        """Return how many bytes of the flow with this label have arrived and when its last one did, as the network
+        tells now or told before it was closed. Raises ScenarioError if the flow has no last byte.
+        """
         if self.closed:
             item = next(each for each in self._items if each["label"] == label)
             totals = next((each for each in self._totals["flows"] if each["flow"] == label), None)
@@ -401,7 +408,9 @@ class Lab:
         return flow_ends.progress(answer["item"], answer["totals"])
 
     def _refresh(self) -> None:
-        """Ask the network for all new samples and the present totals, and add them to the tables."""
+        """Ask the network for the samples since the last call and for the present totals, and add them to the lab's
+        tables. Raises RunError if the network has failed.
+        """
         found = self.session.request().tables(streams=len(self._streams), queues=len(self._queues))
         self._streams += found["streams"]
         self._queues += found["queues"]
@@ -419,7 +428,7 @@ class LiveFlow:
     """
 
     def __init__(self, lab: Lab, label: str) -> None:
-        """Stand for the flow with this label in the tables of a live network."""
+        """Make the object for the running flow with this label of the live network `lab`; nothing is started."""
         self._lab = lab
         self.label = label
         self.stopped_s: float | None = None
@@ -429,7 +438,7 @@ class LiveFlow:
 
     @property
     def row(self) -> pd.Series:
-        """The flow's row of `lab.flows`, with its totals so far."""
+        """The flow's row of `lab.flows`, with its totals so far. Raises IndexError if the flow has not begun."""
         flows = self._lab.flows
         found: pd.Series = flows[flows.flow == self.label].iloc[0]
         return found
@@ -450,8 +459,9 @@ class LiveCapture:
     """A running capture of the packets of a live network's link."""
 
     def __init__(self, lab: Lab, item: Capture, label: str, interfaces: list[str]) -> None:
-        """Stand for the running capture `item` of a live network, which has this label there; `interfaces` are the
-        sending interfaces of the link's two directions.
+        """Make the object for a capture that runs in the live network `lab`; nothing is started. `item` has its
+        settings, `label` is its name there, and `interfaces` are the names of the sending interfaces of the link's two
+        directions.
         """
         self._lab = lab
         self._item = item
@@ -483,20 +493,24 @@ class LiveCapture:
 
     @property
     def packets(self) -> pd.DataFrame:
-        """The captured packets as a table with the columns of `netlab.captures.PACKET_COLUMNS`; reading it ends the
-        capture.
+        """The captured packets as a table with the columns of `netlab.captures.PACKET_COLUMNS`, one row per packet;
+        reading it ends the capture, as `stop` does.
         """
         return captures.read_packets(self.stop())
 
 
 def _unused(label: str, taken: Container[str]) -> str:
-    """Return the label itself, or with the first number from 2 appended that is not among those in `taken`."""
+    """Return `label` if it is not in `taken`, or else the label with "-2", "-3" and so on, the first that is not in
+    `taken`.
+    """
     return next(
         name for name in itertools.chain([label], (f"{label}-{k}" for k in itertools.count(2))) if name not in taken
     )
 
 
 def _close(guest: GuestSession, artifacts: ExitStack) -> None:
-    """Close the guest's session and remove the directory of captures."""
+    """Close the session of a guest and its network, then remove the directory of finished captures, which `artifacts`
+    closes.
+    """
     guest.close()
     artifacts.close()

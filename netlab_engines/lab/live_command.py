@@ -11,14 +11,15 @@ from netlab_engines.lab.player import NO_LIMIT_S, play, size, write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `netlab live`."""
+    """Add the arguments of the command `netlab live` to its parser."""
     parser.add_argument("topology", help="a topology or scenario file in JSON")
     parser.add_argument("--seed", type=int, default=1, help="the seed of all random draws (default: 1)")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Open Mininet's prompt for a live network of the file `options.topology`, on the terminal or with lines from the
-    standard input, and return its exit code at its end. Raises ScenarioError for a bad file.
+    """Open Mininet's prompt for the live network that the JSON file `options.topology` describes, with the seed
+    `options.seed`, and return the prompt's exit code. Commands come from the terminal, or from the standard input if
+    that is no terminal. Raises ScenarioError for a bad file.
     """
     try:
         words = json.loads(Path(options.topology).read_text(encoding="utf-8"))

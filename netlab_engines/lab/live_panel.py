@@ -151,8 +151,9 @@ class LivePanel:
     def __init__(
         self, scenario: Scenario, controls: Sliders, engine: str | LabEngine, window_s: float, duration_s: float
     ) -> None:
-        """Start the network of the scenario in an engine, and make the widgets, among them the sliders `controls` by
-        link and field. `window_s` is the width of the curves, `duration_s` the end, both in s of network time.
+        """Start the network and the traffic of the scenario in an engine, and make the panel's widgets; nothing plays
+        yet. `controls` has the sliders by link and field, `window_s` is the width of the curves and `duration_s` the
+        end of the panel, both in s of network time.
         """
         self.controls, self.pace, self.message = controls, 1.0, ""
         self._scenario, self._engine, self._window_s, self._duration_s = scenario, engine, window_s, duration_s
@@ -188,11 +189,13 @@ class LivePanel:
 
     @property
     def figure(self) -> Any:
-        """All measurements so far (goodput and window), as an interactive figure."""
+        """All measurements so far (goodput and congestion window of each flow), as an interactive figure."""
         return plots.time_series(self.lab.run, QUANTITIES[:2])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        """Return the panel's widgets for a notebook, with the figure so far for pages without widgets."""
+        """Return the panel for a notebook's page, by MIME type: its widgets, the figure so far for pages without
+        widgets, and a line of text. `kwargs` are those that IPython passes to a widget.
+        """
         page.show_once()
         bundle = self.box._repr_mimebundle_(**kwargs) or {}
         return {**bundle, **notebook_forms(self.figure), "text/plain": repr(self)}
@@ -208,7 +211,9 @@ class LivePanel:
         return bool(self.beat.playing)
 
     def play(self) -> None:
-        """Let network time pass continuously, as long as a page shows the panel."""
+        """Let network time pass continuously, at the panel's speed, as long as a page shows the panel; returns at
+        once.
+        """
         self._drawn_s = time.monotonic()
         # A page that was reloaded sends messages only after this value changes.
         self.beat.playing = False
@@ -222,7 +227,7 @@ class LivePanel:
         self._tell_main_loop()
 
     def step(self) -> None:
-        """Pause, and let a tenth of a second of wall-clock time's worth of network time pass at the current speed."""
+        """Pause, and let as much network time pass as belongs to 0.1 s of wall-clock time at the panel's speed."""
         self.pause()
         self.pass_by(PICTURE_S * self.pace)
 
@@ -251,8 +256,8 @@ class LivePanel:
             widget.close()
 
     def pass_by(self, duration_s: float, work_s: float = WALL_LIMIT_S) -> None:
-        """Let `duration_s` of network time pass, but only as much as can be computed in `work_s` of wall-clock time,
-        and draw; pauses at the end of the panel's duration.
+        """Let `duration_s` s of network time pass, and draw; only as much passes as can be computed in about `work_s` s
+        of wall-clock time. At the end of the panel's duration network time stops and the panel is paused.
         """
         with self._lock:
             now_s, began_s = self.lab.session.now_s, time.monotonic()
@@ -268,7 +273,9 @@ class LivePanel:
             self._draw()
 
     def _begin(self, topology: Topology) -> None:
-        """Start the live network of this topology with the scenario's traffic, and empty curves."""
+        """Start the live network of this topology with the traffic of the panel's scenario, with empty curves; a
+        network that is open must be closed before.
+        """
         # This import needs Linux, and the module is imported on every system.
         from netlab_engines.lab.live import Lab
 
@@ -291,13 +298,14 @@ class LivePanel:
             self.play()
 
     def _shift(self, by: int) -> None:
-        """Select the speed that is `by` places further in PACES, and draw."""
+        """Select the speed that is `by` places further in PACES (negative: slower), at most to its ends, and draw."""
         self.pace = PACES[min(max(PACES.index(self.pace) + by, 0), len(PACES) - 1)]
         self._draw()
 
     def _change(self, link: tuple[str, str], field: str) -> None:
-        """Set a field of a link, given by its two nodes, to its slider's value; in both directions
-        if they were equal.
+        """Set the field with this name of a link, given by its two node names, to the value of its slider, from the
+        first node to the second, and also on the way back if both had the same value; then draw. Raises NetlabError if
+        the link cannot have it.
         """
         value = self.controls[link, field].value
         if isinstance(value, float):
@@ -310,7 +318,9 @@ class LivePanel:
         self._draw()
 
     def _on_beat(self, _change: Any) -> None:
-        """Handle a message of the page: draw now, or schedule the next pictures if this thread has an event loop."""
+        """Handle a message of the page, which allows AHEAD more pictures: schedule them if this thread has an event
+        loop, or else draw one now. `_change`, the widget's event, is ignored.
+        """
         self._credit = AHEAD
         self._tell_main_loop()
         # JupyterLab may deliver a page's messages in another thread, which continues while a cell computes.
@@ -320,13 +330,16 @@ class LivePanel:
             self._advance()
 
     def _tell_main_loop(self) -> None:
-        """Let the main thread's event loop start or stop handling interrupts, if there is one."""
+        """Let the event loop of the main thread install the handler of interrupts if the network plays, or remove it if
+        not; nothing happens without such a loop. May be called from any thread.
+        """
         if self._main_loop is not None and not self._main_loop.is_closed() and sys.platform != "emscripten":
             self._main_loop.call_soon_threadsafe(self._update_interrupt_handler)
 
     def _schedule_picture(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Schedule the next picture in the event loop, replacing one that is already scheduled; nothing if the network
-        is paused or the page's messages are used up.
+        """Schedule the next picture in the event loop `loop`, PICTURE_S s after the last one, in place of one that is
+        already scheduled; schedule none if the network is paused or the pictures that the page's last message allowed
+        are used up.
         """
         if self._next is not None:
             self._next.cancel()
@@ -337,13 +350,13 @@ class LivePanel:
             )
 
     def _draw_scheduled_picture(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Draw a picture and schedule the next one in the event loop."""
+        """Let network time pass, draw a picture, and schedule the next one in the event loop `loop`."""
         self._advance()
         self._schedule_picture(loop)
 
     def _advance(self) -> None:
-        """Let as much network time pass as belongs to the wall-clock time since the last picture,
-        if the network plays.
+        """Let as much network time pass as belongs to the wall-clock time since the last picture (at most LATEST_S s of
+        that) at the panel's speed, and draw; nothing happens if the network is paused.
         """
         now_s = time.monotonic()
         passed_s, self._drawn_s = min(now_s - self._drawn_s, LATEST_S), now_s
@@ -351,8 +364,8 @@ class LivePanel:
             self._run_action(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
 
     def _run_action(self, what: Callable[[], None], _event: Any = None) -> None:
-        """Run the function `what`, an action of the user's; show an error of netlab in the panel, and pause after it or
-        an interrupt.
+        """Call `what`, an action of the user's, while no other action runs; if it raises an error of netlab, pause and
+        show the error in the panel, and if it is interrupted, pause. `_event`, the widget's event, is ignored.
         """
         with self._lock:
             self._show_message("")
@@ -365,14 +378,14 @@ class LivePanel:
                 self._show_message(str(error))
 
     def _show_message(self, sentence: str) -> None:
-        """Show a sentence in the panel as an alert, or hide the alert if it is ""."""
+        """Show `sentence` in the panel as an alert, and keep it in `message`; "" hides the alert."""
         self.message = sentence
         self._alert.value = f'<div role="alert">⚠ {html.escape(sentence)}</div>' if sentence else ""
         self._alert.layout.display = None if sentence else "none"
 
     def _update_interrupt_handler(self) -> None:
-        """Install the handler of interrupts while the network plays, and remove it otherwise: between cells a
-        notebook's kernel ignores them.
+        """Install the panel's handler of SIGINT if the network plays and interrupts are ignored, as between a
+        notebook's cells; remove it if the network is paused. To be called in the main thread.
         """
         handler = signal.getsignal(signal.SIGINT)
         if self.playing and handler == signal.SIG_IGN:
@@ -381,14 +394,18 @@ class LivePanel:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def _on_interrupt(self, _number: int, _frame: Any) -> None:
-        """Pause the network after an interrupt, as a signal handler."""
+        """Pause the network and ignore further interrupts; the panel's handler of SIGINT, whose two arguments are not
+        used.
+        """
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.pause()
 
     # Display
 
     def _draw(self) -> None:
-        """Draw all measurements and changes of links that arrived since the last picture."""
+        """Ask the network for its samples since the last picture, add them and the changes of links to the curves, and
+        draw.
+        """
         found = self.lab.session.request().tables(streams=self._seen["streams"], queues=self._seen["queues"])
         self._take_streams(found["streams"])
         self._take_datagrams(found)
@@ -405,7 +422,9 @@ class LivePanel:
         self._picture.value = f"<div>{found['now_s']:.1f} s, {speed}</div>{self._strips.svg(found['now_s'])}"
 
     def _take_streams(self, samples: Sequence[StreamSample]) -> None:
-        """Add new samples of TCP connections to the curves, summed over the connections of a flow."""
+        """Add new samples of TCP connections to the curves of goodput and congestion window of their flows; the values
+        of a flow's connections are summed.
+        """
         sums: dict[tuple[str, float], list[float]] = {}
         for row in samples:
             own = (row["flow"], row["stream"])
@@ -419,8 +438,8 @@ class LivePanel:
             self._strips.add("cwnd_segments", flow, t_s, window)
 
     def _take_datagrams(self, found: Tables) -> None:
-        """Add the goodput of UDP flows since the last picture, from the tables `found`, to the curves, also for
-        intervals without a datagram.
+        """Add the goodput of UDP flows in the intervals that ended since the last picture, from the tables `found`, to
+        the curves; an interval without datagrams counts as 0.
         """
         whole = int(found["now_s"] / self._interval_s + 1e-6)
         arrived = {(row["flow"], row["interval"]): row["bytes"] for row in found["datagrams"]}
@@ -430,8 +449,9 @@ class LivePanel:
             self._counted_intervals[flow] = whole
 
     def _add_goodput(self, flow: str, t_s: float, fresh_bytes: float) -> None:
-        """Add a point to the goodput of a flow at `t_s`: the mean over the last MEAN_S, the newest interval with
-        `fresh_bytes` included.
+        """Add a point at the network time `t_s` in s to the curve of the goodput of the flow with this label;
+        `fresh_bytes` arrived in the interval that ends then, and the point is the mean over the last MEAN_S s, in
+        Mbit/s.
         """
         latest = self._latest[flow]
         latest.append(fresh_bytes)
@@ -439,7 +459,7 @@ class LivePanel:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the event loop that calls this thread, or None if none does, as outside a notebook's kernel."""
+    """Return the event loop that runs in this thread; None if there is none, as outside a notebook's kernel."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -447,7 +467,9 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def _close_earlier(panel: LivePanel) -> None:
-    """Close the panel that an earlier run of the current notebook cell made, and note this one as the cell's."""
+    """Close the panel that an earlier run of the current notebook cell made, and note `panel` as that of the cell;
+    nothing happens outside a notebook.
+    """
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
     cell = parent.get("metadata", {}).get("cellId")

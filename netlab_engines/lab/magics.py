@@ -20,10 +20,10 @@ class OpenLab(Protocol):
 
     @property
     def closed(self) -> bool:
-        """True if the lab has ended."""
+        """True if the live network has ended."""
 
     def __getitem__(self, name: str) -> Host:
-        """Return the node of this name."""
+        """Return the node with the name `name`. Raises ScenarioError if there is none."""
 
     def __iter__(self) -> Iterator[str]:
         """Return an iterator over the names of the nodes."""
@@ -33,7 +33,7 @@ _labs: list[weakref.ref[OpenLab]] = []
 
 
 def note(lab: OpenLab) -> None:
-    """Note that a live network was opened; the magics use the newest one."""
+    """Note that the live network `lab` was opened; the magics use the newest one. Only a weak reference is kept."""
     _labs[:] = [*(ref for ref in _labs if ref() is not None), weakref.ref(lab)]
 
 
@@ -50,8 +50,9 @@ def current() -> OpenLab:
 
 
 def host(line: str, cell: str | None = None) -> None:
-    """Run a line, or the lines of a cell, in a host's shell and show the output and a failing exit code; an error of
-    netlab is printed.
+    """Run a command in a host's shell and show its output, and its exit code if that is not 0; an error of netlab is
+    printed. `line` has the host's name and a command; with `cell`, the text of a cell, its lines are run too. Raises
+    RunError if no live network is open.
 
     `%host h1 ss -ti` runs one command; `%%host h1` on a cell's first line runs the rest of the cell. The output appears
     while the command runs. An interrupt of the notebook's kernel stops the command, and the network stays usable.

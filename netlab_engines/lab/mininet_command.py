@@ -23,7 +23,7 @@ network; a second Ctrl-C ends it at once."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `netlab mininet`."""
+    """Add the arguments of the command `netlab mininet` and its help to its parser."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = MORE
     parser.add_argument("--seed", type=int, default=1, help="the seed of all random draws (default: 1)")
@@ -37,8 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Check the Mininet script `options.script`, print its problems, and run it unless `--check` is given; return the
-    script's exit status, or with `--check` 0 or EXIT_WARNINGS. Raises ScenarioError if it cannot run.
+    """Check the Mininet script `options.script`, print its problems as warnings, and run it unless `options.check`.
+    Return the script's exit status, or with `options.check` 0 without problems and EXIT_WARNINGS with some. Raises
+    ScenarioError, and runs nothing, if a problem stops the script.
     """
     path = Path(options.script)
     if options.arguments == ["--check"] and not _mentions_check(path):
@@ -58,5 +59,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _mentions_check(path: Path) -> bool:
-    """Return whether a script may have an option --check of its own."""
+    """Return whether the file of a script exists and has the word check, so that it may have an option --check of its
+    own.
+    """
     return path.is_file() and b"check" in path.read_bytes()

@@ -26,8 +26,9 @@ IGNORED = {
 
 
 def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Link]]:
-    """Return the names of hosts, routers and switches, and the links, of a Mininet `Topo`. Raises ScenarioError with
-    every option that netlab does not support.
+    """Return the names of hosts, routers and switches, and the links with their properties, of `topo`, a Mininet
+    `Topo`; links are in the order in which they were added. Raises ScenarioError with a list of all options that netlab
+    does not support.
     """
     problems: list[str] = []
     hosts: list[str] = []
@@ -58,7 +59,7 @@ def _sort_by_ports(links: list[MininetLink]) -> list[MininetLink]:
     """Return the links of a Mininet `Topo` in the order in which they were added, as their port numbers tell."""
 
     def ends(link: MininetLink) -> list[tuple[str, int]]:
-        """Return the two nodes of a link, each with its port number."""
+        """Return the two ends of a link, each as the node's name and its port number."""
         a, b, options = link
         return [(options.get("node1", a), options.get("port1", 0)), (options.get("node2", b), options.get("port2", 0))]
 
@@ -75,8 +76,8 @@ def _sort_by_ports(links: list[MininetLink]) -> list[MininetLink]:
 
 
 def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
-    """Return the fields of a link for the options of a Mininet link; append a message, after the prefix `where`, to
-    `problems` for each that is not supported.
+    """Return the fields of `netlab.Link` that stand for the options of a Mininet link, both by name; for each option
+    that netlab does not support, append a message that begins with `where` to `problems`.
     """
     found: dict[str, Any] = {}
     for word, value in options.items():
@@ -110,8 +111,9 @@ def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[
 
 
 def script(wiring: Wiring, links: Sequence[Link]) -> str:
-    """Return the text of a Mininet script that builds these links, with the addresses and routes of their wiring.
-    Raises ScenarioError for features that Mininet's `TCLink` lacks (bursts of loss, duplicates, disciplines but RED).
+    """Return the text of a Mininet script that builds the nodes of `wiring` and these links, with the addresses and
+    routes that netlab gives them. Raises ScenarioError with a list of all properties that Mininet's `TCLink` lacks,
+    such as bursts of loss, duplicates and queue disciplines other than RED.
     """
     problems: list[str] = []
     nodes = [f'        self.addHost("{name}", ip=None)' for name in wiring.hosts]
@@ -144,8 +146,8 @@ def script(wiring: Wiring, links: Sequence[Link]) -> str:
 
 
 def _options(shape: LinkShape, where: str, problems: list[str]) -> dict[str, Any]:
-    """Return the options of Mininet's `TCLink` for one direction of a link; append a message, after the prefix `where`,
-    to `problems` for each field that it lacks.
+    """Return the options of Mininet's `TCLink` for one direction of a link with the properties `shape`, by name; for
+    each property that Mininet lacks, append a message that begins with `where` to `problems`.
     """
     found: dict[str, Any] = {}
     if isinstance(shape.rate_mbps, Trace):

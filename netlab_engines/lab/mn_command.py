@@ -10,7 +10,7 @@ from netlab_engines.lab.script import run_script
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Let `netlab mn` accept all options and pass them to Mininet's mn."""
+    """Add the arguments of the command `netlab mn` to its parser: all words, which are passed on to Mininet's mn."""
     # All words after `netlab mn` belong to mn, except a single --help.
     parser.prefix_chars = "\0"
     parser.set_defaults(parser=parser)
@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run Mininet's own mn with these options in a pocket kernel and return its exit status; a single --help prints the
-    help of `netlab mn`.
+    """Run Mininet's own mn with the words `options.arguments` in a pocket kernel and return its exit status. If the
+    only word is -h or --help, print the help of `netlab mn` and exit. Raises NetlabError if mn is not installed.
     """
     if options.arguments in (["-h"], ["--help"]):
         options.parser.print_help()

@@ -28,7 +28,7 @@ class Output(str):
     exit_code: int
 
     def __new__(cls, text: str, exit_code: int) -> Output:
-        """Return the text with the exit code as its attribute."""
+        """Return a new string with the output `text` of a command and the attribute `exit_code`."""
         made = super().__new__(cls, text)
         made.exit_code = exit_code
         return made
@@ -46,7 +46,9 @@ class Host:
     """
 
     def __init__(self, session: Session, name: str, address: str) -> None:
-        """Stand for the node `name` of a session's network, which has this IPv4 address."""
+        """Make the object for the node with the name `name` and the IPv4 address `address` in the live network of a
+        session; nothing is run.
+        """
         self._session = session
         self.name = name
         self.address = address
@@ -55,8 +57,9 @@ class Host:
         return f"Host({self.name!r})"
 
     def run(self, command: str, *, on_text: Callable[[str], None] | None = None) -> Output:
-        """Run a command in the node's shell until it ends, and return its output; network time passes meanwhile, and
-        `on_text` gets each piece of output at once.
+        """Run a command in the node's shell until it ends, and return its output, which has the exit code as an
+        attribute. Network time passes meanwhile, and `on_text` gets each piece of output as it comes (None: nothing is
+        called). A failing command raises nothing.
 
         Parameters
         ----------
@@ -76,13 +79,15 @@ class Host:
         told_s = time.monotonic() + PATIENCE_S
 
         def heard(text: str) -> None:
-            """Collect a piece of output and pass it on."""
+            """Keep a piece of the command's output, and pass it to the caller's `on_text`."""
             parts.append(text)
             if on_text is not None:
                 on_text(text)
 
         def wait() -> None:
-            """After PATIENCE_S, write once that the command is still running."""
+            """Write a line to the standard error output that the command is still running, once, after PATIENCE_S s of
+            wall-clock time; called again and again while it runs.
+            """
             nonlocal told_s
             if time.monotonic() >= told_s:
                 told_s = math.inf
@@ -94,21 +99,21 @@ class Host:
         return Output("".join(parts), answer["code"])
 
     def start(self, command: str) -> Process:
-        """Start a command in the node's background, where it runs whenever network time passes, and return it as a
-        Process.
+        """Start a command in the node's shell in the background, where it runs whenever network time passes, and return
+        it as a Process; returns after 10 ms of network time.
         """
         pid = self._session.request().background(node=self.name, command=command)["pid"]
         return Process(self._session, self.name, command, pid)
 
     def read(self, path: str) -> bytes:
-        """Return the content of one of the node's files; a relative path starts in its home directory. Raises RunError
-        if it cannot be read.
+        """Return the content of the file at `path` as the node sees it; a relative path starts in the node's home
+        directory. Raises RunError if it cannot be read.
         """
         return bytes.fromhex(self._session.request().read(node=self.name, path=path)["hex"])
 
     def write(self, path: str, data: bytes | str) -> None:
-        """Write bytes or text (as UTF-8) to one of the node's files, in place of its content; a relative path starts in
-        its home directory. Raises RunError if that fails.
+        """Write `data`, bytes or text (as UTF-8), to the file at `path` in place of its content; a relative path starts
+        in the node's home directory. Raises RunError if that fails.
         """
         raw = data.encode() if isinstance(data, str) else data
         self._session.request().write(node=self.name, path=path, hex=raw.hex())
@@ -129,7 +134,9 @@ class Process:
     """A command that runs in the background of a node whenever network time passes."""
 
     def __init__(self, session: Session, node: str, command: str, pid: int) -> None:
-        """Stand for the process `pid`, which runs `command` in the background of a session's node."""
+        """Make the object for the process with the id `pid` that runs `command` in the background of the node with the
+        name `node`; nothing is started.
+        """
         self._session = session
         self._pid = pid
         self.node = node
@@ -142,8 +149,8 @@ class Process:
         return f"Process({self.node!r}, {self.command!r}, exit_code={self._code})"
 
     def _look(self, wait_s: float = 0.0) -> None:
-        """Ask for the process's new output and its state, after letting network time pass until it ends, at most
-        `wait_s`.
+        """Let network time pass until the process ends, at most `wait_s` s of it, then ask for its new output and its
+        exit code and keep them.
         """
         found = self._session.request().process(pid=self._pid, offset=self._offset, wait_s=wait_s)
         self._text += found["text"]
@@ -157,12 +164,15 @@ class Process:
 
     @property
     def exit_code(self) -> int | None:
-        """The command's exit status, or None while it runs; reading it asks the network."""
+        """The command's exit status (negative: the signal that ended it), or None while it runs; reading it asks the
+        network.
+        """
         self._look()
         return self._code
 
     def wait(self, limit_s: float = 60.0) -> Output:
-        """Let network time pass until the command ends, at most `limit_s` seconds of it, and return its output.
+        """Let network time pass until the command ends, at most `limit_s` s of it, and return its output with its exit
+        code.
 
         Raises
         ------
@@ -178,8 +188,8 @@ class Process:
         return Output(self._text, self._code)
 
     def stop(self, number: int = signal.SIGINT) -> Output:
-        """Send the command a signal, by default that of Ctrl-C, then SIGTERM and SIGKILL if it does not end within a
-        second of network time each, and return its output.
+        """Send the command the signal with this number, by default that of Ctrl-C, then SIGTERM and SIGKILL, each if it
+        has not ended within 1 s of network time after the one before; return its output with its exit code.
         """
         for how in (number, signal.SIGTERM, signal.SIGKILL):
             self._look()

@@ -19,8 +19,9 @@ CTRL_C = b"\x03"
 
 
 def play(session: Session, pid: int, *, paced: bool) -> int:
-    """Connect this terminal to the program `pid` on a terminal of the session's guest until it ends, and return its
-    exit code; with `paced` the network runs in real time, else as fast as possible.
+    """Connect this terminal to the program whose terminal in the session's guest has the id `pid`, until the program
+    ends, and return its exit code. If `paced`, the network runs in real time, else as fast as possible; the program can
+    switch that. Keys and Ctrl-C go to the program.
 
     If the program asks for a terminal of a node, the command that opens it
     in another shell is printed.
@@ -28,7 +29,9 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
     offered: list[terminal.Terminal] = []
 
     def offer(found: re.Match[str]) -> str:
-        """Make a terminal of the node that the program asks for, and return the text that tells how to open it."""
+        """Make a terminal of the node that the program asks for, whose name is in the match `found`, and return a line
+        that says how to open it, in place of the request.
+        """
         offered.append(terminal.Terminal(session, found[1]))
         return f"In another shell, type: {offered[-1].command}\r\n"
 
@@ -38,8 +41,9 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
     show = write if stopping is None else stopping.guard_output(write)
 
     def read_keys(patience_s: float) -> None:
-        """Wait at most `patience_s` for keys, and add them to those that were typed; Ctrl-C and a closed terminal ask
-        the script to end.
+        """Wait at most `patience_s` s of wall-clock time for keys, and append them to those that were typed. In a
+        script that is not paced, Ctrl-C asks the script to end; a closed terminal does, too, or raises SystemExit if
+        there is no script.
         """
         nonlocal typed
         if not select.select(reading, [], [], patience_s)[0]:
@@ -60,7 +64,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
             stopping.ask(signal.SIGINT)
 
     def look() -> None:
-        """Read keys while the guest computes, and pass an interrupt on at once."""
+        """Read keys while the guest computes, and interrupt the program at once if one of them is Ctrl-C."""
         # The guest receives keys only between two turns, and a turn lasts as long as a program computes.
         nonlocal typed
         read_keys(0)
@@ -96,12 +100,12 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
 
 
 def size() -> tuple[int, int]:
-    """Return the number of rows and the number of columns of this terminal."""
+    """Return the size of this terminal in characters, as rows and columns, in this order."""
     columns, rows = shutil.get_terminal_size()
     return rows, columns
 
 
 def write(text: str) -> None:
-    """Write a text to the standard output at once."""
+    """Write a text to the standard output of this process and flush it."""
     sys.stdout.write(text)
     sys.stdout.flush()

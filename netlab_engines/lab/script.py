@@ -43,10 +43,11 @@ def run_script(
     keys: str = "",
     copies_next_to: Path | None = None,
 ) -> ScriptResult:
-    """Run a Mininet script, `words` being its path and arguments, in a pocket kernel to its end and return its result.
-    `seed` determines random draws, `write` gets the output (None: this terminal), `directory` is the working directory
-    (None: the current one), `keys` are lines for Mininet's prompt, and it may take `wall_limit_s`; copies of files of
-    the guest go next to the script or to `copies_next_to`.
+    """Run a Mininet script, `words` being its path and arguments, in a pocket kernel to its end and return its exit
+    status, its network time and copies of its files. `seed` determines random draws, `write` gets the output (None:
+    this terminal), `directory` is the working directory (None: the current one), `keys` are lines for Mininet's prompt,
+    and `wall_limit_s` is a limit in s of wall-clock time. Copies go next to `copies_next_to` (None: next to the
+    script).
 
     The script writes to this machine's files with its user's permissions, except in the system's directories: files
     that it writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and
@@ -66,7 +67,7 @@ def run_script(
         The longest wall-clock time in s.
     keys : str
         The lines that Mininet's prompt reads if the script opens it without a terminal.
-    beside : Path, optional
+    copies_next_to : Path, optional
         A path next to which copies of files are left, instead of next to the script.
 
     Raises
@@ -130,8 +131,9 @@ def run_script(
 
 
 def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict[str, Path]:
-    """Copy the files `paths` of the guest's own directories, which are in `folder`, to a directory next to the script
-    or in `place`, print where they are, and return the copies by the paths.
+    """Copy the files with the guest's paths `paths`, which `folder` holds, to a directory `NAME.files` next to `script`
+    or, if that is not writable, in `place`; print the path of each copy or why it failed, and return the copies by the
+    guest's paths.
     """
     if not paths:
         return {}
@@ -151,8 +153,9 @@ def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict
 
 
 def _directory_for_copies(script: Path, place: Path) -> Path:
-    """Make a directory with the script's name and ".files" next to the script, in `place` or in the home directory,
-    whichever is writable first, or else a temporary one; return its path.
+    """Make a directory with the name of the file `script`, without .py, and ".files", and return its path. It is next
+    to the script, in the directory `place` or in the home directory, the first that is writable, or else a temporary
+    one.
     """
     name = f"{script.name.removesuffix('.py')}.files"
     for parent in (script.parent, place, home_directory()):

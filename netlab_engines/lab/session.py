@@ -26,8 +26,8 @@ OnText = Callable[[str], None]
 
 
 def _handle_message(message: Message, on_text: OnText | None) -> None:
-    """Print the report of a failed program in a message of the guest, or pass its text on to `on_text`, if it is not
-    None.
+    """Handle a message of the guest: print its report of a failed program, if it has one, to the standard error, and
+    pass its text, if it has one, to `on_text` (None: discard it).
     """
     if "report" in message:
         write_error(message["report"])
@@ -57,8 +57,8 @@ class Session:
     """
 
     def __init__(self, guest: protocol.Session, wall_limit_s: float, stopping: Stopping | None = None) -> None:
-        """Make requests of `guest`, each of which may take `wall_limit_s` of wall-clock time; `stopping` (None:
-        nothing) interrupts them in place of that limit and Ctrl-C.
+        """Make requests of `guest`, each of which may take `wall_limit_s` s of wall-clock time and can be interrupted
+        by Ctrl-C. If `stopping` is not None, it decides when a request is interrupted, in place of both.
         """
         self.guest = guest
         self.stopping = stopping
@@ -72,8 +72,9 @@ class Session:
         return self.guest.closed
 
     def request(self, on_text: OnText | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return the object whose methods each make one request and wait for its answer: `on_text` gets the output of
-        programs meanwhile, and `on_wait` is called several times a second until the answer.
+        """Return the object with a method for each request, which sends it and waits for its answer. Meanwhile
+        `on_text` gets each piece of output of programs, and `on_wait` is called several times a second; None omits
+        either.
 
         The request raises RunError if it fails or takes longer than the wall-clock limit, and KeyboardInterrupt after
         Ctrl-C, once the guest has stopped the request.
@@ -81,17 +82,21 @@ class Session:
         return requests_via(functools.partial(self._ask, on_text, on_wait))
 
     def _ask(self, on_text: OnText | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
-        """Make the request named `do` with the arguments `words` and return its answer; `on_text` gets output of
-        programs, and `on_wait` is called meanwhile. Raises RunError after the wall-clock limit, Interrupted after
-        Ctrl-C.
+        """Make the request with the name `do` and the arguments `words`, and return its answer; `on_text` gets output
+        of programs (None: none), and `on_wait` is called several times a second meanwhile. Raises RunError if the lab
+        is closed, the request failed or the wall-clock limit passed, and Interrupted after Ctrl-C.
         """
 
         def heard(message: Message) -> None:
-            """Handle a message that comes before the answer."""
+            """Handle a message of the guest that comes before the answer: a report of a failed program, or output for
+            `on_text`.
+            """
             _handle_message(message, on_text)
 
         def look() -> None:
-            """Send interrupts that are due, and close the guest if it reacts to none."""
+            """Call the caller's `on_wait`, and send the guest an interrupt or a kill that is due. If it has not reacted
+            to any, close it and raise RunError.
+            """
             if on_wait is not None:
                 on_wait()
             if not interrupts.guest_reacts():
@@ -125,17 +130,19 @@ class Session:
     def _ask_stoppable(
         self, stopping: Stopping, on_text: OnText | None, on_wait: OnWait | None, do: str, words: dict[str, Any]
     ) -> Any:
-        """Make the request named `do` as `_ask` does; `stopping` decides when the guest is interrupted, and interrupts
-        raise no error.
+        """Make the request with the name `do` and the arguments `words`, and return its answer, with `on_text` and
+        `on_wait` as for `_ask`. `stopping` decides when the guest is interrupted, and an interrupt raises no error.
         """
 
         def heard(message: Message) -> None:
-            """Send interrupts that are due, and handle a message that comes before the answer."""
+            """Send the guest interrupts that are due, and handle a message that comes before the answer: a report of a
+            failed program, or output for `on_text`.
+            """
             stopping.look()
             _handle_message(message, on_text)
 
         def look() -> None:
-            """Send interrupts that are due."""
+            """Call the caller's `on_wait`, and send the guest interrupts that are due."""
             if on_wait is not None:
                 on_wait()
             stopping.look()
@@ -152,7 +159,7 @@ class _Interrupts:
     """
 
     def __init__(self, guest: protocol.Session, limit_s: float) -> None:
-        """Begin a request of `guest` that may take `limit_s` of wall-clock time."""
+        """Begin to count the time of one request of `guest`, which may take `limit_s` s of wall-clock time from now."""
         self._guest = guest
         self._next_s = time.monotonic() + limit_s
         self._sent = 0
@@ -160,24 +167,28 @@ class _Interrupts:
         self.user_interrupted = False
 
     def handle_ctrl_c(self) -> AbstractContextManager[None]:
-        """Return a context in which Ctrl-C stops the guest, in the main thread only."""
+        """Return a context manager in whose block Ctrl-C interrupts the guest's command in place of this program; in
+        other threads than the main one it does nothing.
+        """
         # A KeyboardInterrupt in the middle of a message would leave half of it in the channel to the guest.
         return signals_handled(("SIGINT",), self._ctrl_c)
 
     def _ctrl_c(self, _number: int, _frame: FrameType | None) -> None:
-        """Send an interrupt or kill after Ctrl-C, as a signal handler."""
+        """Note that the user pressed Ctrl-C, and send the guest an interrupt, or a kill if it has had one; the handler
+        of SIGINT, whose arguments are not used.
+        """
         self.user_interrupted = True
         self._send()
 
     def _send(self) -> None:
-        """Send the guest an interrupt, or a kill if it has had one."""
+        """Send the guest an interrupt, or a kill if it has had one in this request; the next is due GRACE_S s later."""
         self._guest.interrupt(kill=self._sent > 0)
         self._sent += 1
         self._next_s = time.monotonic() + GRACE_S
 
     def guest_reacts(self) -> bool:
-        """Send the next interrupt or kill if it is due, and return True; return False if
-        MAX_INTERRUPTS had no effect.
+        """Send the guest the next interrupt or kill if the wall-clock limit or the time after the last one has passed,
+        and return True. Return False if MAX_INTERRUPTS of them had no effect.
         """
         if time.monotonic() < self._next_s:
             return True

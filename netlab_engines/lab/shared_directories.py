@@ -44,8 +44,8 @@ MOUNTS = Path("/proc/self/mountinfo")
 
 
 def shared_directories(working: str | Path, script: str | Path) -> list[str]:
-    """Return the directories of this machine that a script in the directory `script` may write to directly, when it
-    runs in the directory `working`, as sorted absolute paths of which none is inside another.
+    """Return the directories of this machine that a script may write to directly, as sorted absolute paths of which
+    none is inside another. `working` is the directory in which the script runs, `script` the directory of its file.
 
     They are the `working` directory, the directory `script` of the script, the home directory, $TMPDIR, /tmp, /var/tmp,
     the parents of each as far as the user may write to them, and every other directory up to three levels below / that
@@ -74,25 +74,25 @@ def home_directory() -> Path:
 
 
 def _can_be_shared(place: str) -> bool:
-    """Return whether this absolute path is a directory that may be shared: not /, not one of the system's, and not
-    below NEVER.
+    """Return whether the absolute path `place` is a directory that may be shared with a guest: it is not /, not one of
+    the system's directories, and not below /dev, /proc, /run or /sys.
     """
     return place != "/" and place not in SYSTEM and not _is_below(place, NEVER) and Path(place).is_dir()
 
 
 def _is_below(place: str, directories: Iterable[str]) -> bool:
-    """Return whether a path is inside one of these directories."""
+    """Return whether the absolute path `place` is inside one of these directories; False for a directory itself."""
     return any(place.startswith(f"{directory}/") for directory in directories)
 
 
 def _may_write(place: str) -> bool:
-    """Return whether this user may write to a directory."""
+    """Return whether this user may create files in the directory `place`."""
     return os.access(place, os.W_OK | os.X_OK)
 
 
 def _highest(place: str) -> str:
-    """Return the highest parent of `place` (or itself) up to which the user may write to every directory, outside the
-    system's directories.
+    """Return the highest directory above `place` that the user may write to, with all directories between, outside the
+    system's directories; `place` itself if the one above is not writable.
     """
     while not _is_below(above := str(Path(place).parent), SYSTEM) and _can_be_shared(above) and _may_write(above):
         place = above
@@ -100,8 +100,9 @@ def _highest(place: str) -> str:
 
 
 def _search(directory: str, remote: set[str], depth: int) -> Iterator[str]:
-    """Yield the directories below `directory`, down to MAX_DEPTH, to which the user may write; nothing is searched
-    below those, below remote mounts or in the system's directories.
+    """Yield the paths of directories below `directory` that the user may write to, down to MAX_DEPTH levels below /;
+    `depth` is the level of the entries of `directory`, from 1. Directories below a found one, below a mount point in
+    `remote` or in the system's directories are not searched.
     """
     try:
         entries = sorted(entry.path for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False))
@@ -117,7 +118,7 @@ def _search(directory: str, remote: set[str], depth: int) -> Iterator[str]:
 
 
 def _remote_mounts() -> set[str]:
-    """Return the mount points of remote file systems."""
+    """Return the paths at which remote file systems are mounted on this machine; an empty set if that is not known."""
     found: set[str] = set()
     try:
         lines = MOUNTS.read_text(errors="surrogateescape").splitlines()
@@ -132,7 +133,7 @@ def _remote_mounts() -> set[str]:
 
 
 def _without_nested(places: Iterable[str]) -> list[str]:
-    """Return the paths, sorted, without those inside another of them."""
+    """Return the absolute paths `places` in sorted order, without those that are inside another of them."""
     kept: list[str] = []
     for place in sorted(places):
         if not _is_below(place, kept):

@@ -35,7 +35,9 @@ def print_notice(text: str) -> None:
 
 
 def write_error(line: str) -> None:
-    """Print a line to the standard error, even if the terminal is in raw mode or closed."""
+    """Print a line to the standard error, also on a terminal in raw mode; nothing happens if the standard error is
+    closed.
+    """
     try:
         end = "\r\n" if sys.stderr.isatty() else "\n"
         sys.stderr.write(line + end)
@@ -62,7 +64,7 @@ class Stopping:
     """
 
     def __init__(self, guest: protocol.Session, limit_s: float) -> None:
-        """Begin the script of `guest`, which may take `limit_s` of wall-clock time."""
+        """Begin to time the script of `guest`, which may take `limit_s` s of wall-clock time from now."""
         self._guest = guest
         self._limit_s = limit_s
         self._finishing = False
@@ -70,7 +72,9 @@ class Stopping:
         self.reset()
 
     def reset(self) -> None:
-        """Forget earlier interrupts; to be called when the user is back at the script's prompt."""
+        """Forget earlier interrupts and let the wall-clock limit begin again; to be called when the user is back at
+        Mininet's prompt.
+        """
         self.reason: Reason | None = None
         self.killed = False
         self._hint_shown = self._interrupted_twice = False
@@ -80,19 +84,22 @@ class Stopping:
         self._file().unlink(missing_ok=True)
 
     def handle_signals(self) -> AbstractContextManager[None]:
-        """Return a context in which SIGINT, SIGTERM and SIGHUP to this process ask the script to end, in the main
-        thread only.
+        """Return a context manager in whose block SIGINT, SIGTERM and SIGHUP to this process ask the script to end; in
+        other threads than the main one it does nothing.
         """
         # An exception in the middle of a message would leave half of it in the channel to the guest.
         return signals_handled(ENDING_SIGNALS, lambda number, _frame: self.ask(signal.Signals(number)))
 
     def _file(self) -> Path:
-        """Return the path of the file by which the host tells the guest the name of the signal that ends the script."""
+        """Return the path of the file in the guest's folder in which the host writes the name of the signal that ends
+        the script.
+        """
         return self._guest.folder / ENDING
 
     def ask(self, reason: Reason) -> None:
-        """Ask the script to end for this reason, by an interrupt; kill it if it was asked already and this is a second
-        Ctrl-C. Nothing happens after `finish`.
+        """Ask the script to end by an interrupt, and keep `reason` (a signal, "limit" for the wall-clock limit or
+        "output" for a closed output). If it was asked before and `reason` is a second Ctrl-C, kill it. Nothing happens
+        after `finish`.
         """
         now_s = time.monotonic()
         if self._finishing:
@@ -108,22 +115,23 @@ class Stopping:
             self._kill()
 
     def _kill(self) -> None:
-        """Kill the script's program, and note when the next kill is due."""
+        """Kill the script's program in the guest; the next kill is due KILL_EVERY_S s later."""
         self.killed |= not self._finishing
         self._kills += 1
         self._next_s = time.monotonic() + KILL_EVERY_S
         self._guest.interrupt(kill=True)
 
     def finish(self) -> None:
-        """Note that the script has ended: the remaining requests have FINISH_S of wall-clock time and cannot be
-        interrupted.
+        """Note that the script has ended: later signals are ignored, and the requests that remain may take FINISH_S s
+        of wall-clock time before the guest is killed.
         """
         self._finishing = True
         self._kills = 0
         self._next_s = time.monotonic() + FINISH_S
 
     def look(self) -> None:
-        """Send the messages, interrupts and kills that are due now; to be called several times a second.
+        """Send the guest the interrupt or kill that is due now, and print how to end a script that takes long to end;
+        to be called several times a second.
 
         Raises RunError, and closes the guest, if it does not react to kills.
         """
@@ -146,12 +154,14 @@ class Stopping:
             raise RunError("The script's guest did not respond and was closed. The script's files are kept.")
 
     def guard_output(self, write: Callable[[str], Any]) -> Callable[[str], None]:
-        """Return a function that calls `write` with a text and, if the output was closed, asks the script to end, as
-        SIGPIPE would end a program; later texts are discarded.
+        """Return a function that calls `write` with its text. If the output is closed (EPIPE or EIO), it asks the
+        script to end, as SIGPIPE would end a program, and discards this and all later texts; other errors are raised.
         """
 
         def write_unless_closed(text: str) -> None:
-            """Write a text unless the output was closed."""
+            """Write a text by the caller's `write`; if the output is closed, ask the script to end, and discard this
+            text and all later ones.
+            """
             if self.failed_output is None:
                 try:
                     write(text)
@@ -164,8 +174,8 @@ class Stopping:
         return write_unless_closed
 
     def status(self, code: int) -> int:
-        """Return the exit status of the netlab command (128 + number for a signal) whose script ended with `code`, a
-        negative number for a signal.
+        """Return the exit status of the netlab command whose script ended with `code`, an exit status or the negative
+        number of a signal: 128 plus the signal's number if a signal ended the script, else the code.
         """
         number = self.reason if isinstance(self.reason, signal.Signals) else signal.SIGINT
         if self.reason is not None and code in (-signal.SIGINT, -signal.SIGKILL, 128 + signal.SIGINT):
@@ -173,7 +183,7 @@ class Stopping:
         return code if code >= 0 else 128 - code
 
     def report(self) -> str | None:
-        """Return a sentence about when the script was killed, or None if it was not."""
+        """Return a sentence saying when and why the script was killed, for the user; None if it was not killed."""
         if self.reason is None or not self.killed:
             return None
         if self._interrupted_twice:

@@ -29,7 +29,10 @@ class Strips:
     """
 
     def __init__(self, quantities: Sequence[str], window_s: float, points: int, names: Sequence[str] = ()) -> None:
-        """Begin a picture of `window_s` seconds, with at most `points` points a curve; `names` are series' names."""
+        """Begin an empty picture with a strip for each of `quantities` (names of columns, such as "goodput_mbps") of
+        the last `window_s` s, with at most `points` points per curve. The series `names` get the first line styles, in
+        their order; others follow.
+        """
         self._window_s = window_s
         # Points are stored as SVG text, so that each is formatted once and not for each picture.
         self._curves: dict[str, dict[str, deque[str]]] = {
@@ -41,22 +44,28 @@ class Strips:
 
     @property
     def names(self) -> Collection[str]:
-        """The names of all curves."""
+        """The names of all series in the legend, in the order of their line styles."""
         return self._styles.keys()
 
     def add(self, quantity: str, name: str, t_s: float, value: float) -> None:
-        """Add a point to the curve `name` of a quantity: `value`, in the quantity's unit, at `t_s` seconds."""
+        """Add a point to the curve of the series `name` in the strip of a quantity: the number `value`, in the
+        quantity's unit, at the network time `t_s` in s. Points of a curve must come in the order of time.
+        """
         self._styles.setdefault(name, len(self._styles))
         self._curves[quantity][name].append(f"{t_s:.7g},{value:.4g}")
         # A scale that shrinks again would make equal curves look different.
         self._tops[quantity] = max(self._tops[quantity], value)
 
     def mark(self, t_s: float, words: str) -> None:
-        """Mark the moment `t_s`, in s, with a thin line through all strips and a short text."""
+        """Mark the network time `t_s`, in s, with a thin line through all strips and the short text `words` above; the
+        last MAX_MARKS marks are kept.
+        """
         self._marks = [*self._marks, (t_s, words)][-MAX_MARKS:]
 
     def in_words(self) -> str:
-        """Return a text alternative of the picture: the newest value of each curve, and the marks."""
+        """Return the picture in words, for readers who cannot see it: the newest value of each curve, by quantity, and
+        the marks.
+        """
         parts = []
         for quantity, curves in self._curves.items():
             newest = [f"{name} {curve[-1].partition(',')[2]}" for name, curve in curves.items()]
@@ -65,7 +74,9 @@ class Strips:
         return ". ".join(parts) + "."
 
     def svg(self, now_s: float) -> str:
-        """Return the picture at the moment `now_s`, in s, as the text of an SVG element."""
+        """Return the picture at the network time `now_s`, in s, as the text of an SVG element: the legend, the strips
+        for the window before that time, the time axis and the marks.
+        """
         begin_s = max(0.0, now_s - self._window_s)
         scale = (WIDTH - LEFT - RIGHT) / self._window_s
         places = self._name_places()
@@ -95,7 +106,9 @@ class Strips:
         )
 
     def _name_places(self) -> dict[str, tuple[int, int]]:
-        """Return the x position in pixels and the row, from 0, of each series' name in the legend."""
+        """Return the place of each series' name in the legend, by the name: its x position in pixels and its row, from
+        0.
+        """
         places, x, line = {}, LEFT, 0
         for name in self._styles:
             width = AROUND_NAME + LETTER * len(name)
@@ -106,12 +119,17 @@ class Strips:
         return places
 
     def _name(self, name: str, x: int, line: int) -> str:
-        """Return the SVG elements of a name in the legend, with its line style."""
+        """Return the SVG elements of a series in the legend: a line in its style and its name, at `x` pixels from the
+        left in the row `line`, from 0.
+        """
         y = 14 + line * LINE
         return f'<path d="M{x} {y - 4}h26" {_stroke(self._styles[name])}/>{_text(x + 32, y, name, "start", 13)}'
 
     def _strip(self, quantity: str, curves: dict[str, deque[str]], top: float, begin_s: float) -> str:
-        """Return the SVG elements of a strip at the y position `top`: axis, title and curves, from `begin_s` on."""
+        """Return the SVG elements of the strip of a quantity, whose upper edge is `top` pixels below that of the
+        picture: its axis, title and curves from the network time `begin_s` (s) on. `curves` has the points of each
+        series, as SVG text, by its name.
+        """
         highest = _nice(self._tops[quantity])
         bottom = top + HEIGHT
         parts = [
@@ -135,7 +153,9 @@ class Strips:
 
 
 def _time_axis(begin_s: float, window_s: float, bottom: float, scale: float) -> list[str]:
-    """Return the SVG elements of the time axis at the y position `bottom`; `scale` is in pixels per second."""
+    """Return the SVG elements of the time axis at the y position `bottom` in pixels: line, ticks, numbers and title for
+    the `window_s` s from `begin_s` on; `scale` is the number of pixels per second.
+    """
     step_s = _nice(window_s / 12)
     first = math.ceil(begin_s / step_s)
     parts = [f'<path d="M{LEFT} {bottom}H{WIDTH - RIGHT}" stroke="{TEXT}"/>']
@@ -147,7 +167,8 @@ def _time_axis(begin_s: float, window_s: float, bottom: float, scale: float) -> 
 
 
 def _nice(value: float) -> float:
-    """Return the smallest of 1, 2, 5, 10, 20, ... that is not below `value`; 1 for 0.
+    """Return the smallest number of the form 1, 2 or 5 times a power of ten that is not below `value`; 1 if `value` is
+    0 or negative.
 
     >>> [_nice(value) for value in (0, 0.3, 1.2, 40, 50.1)]
     [1.0, 0.5, 2.0, 50.0, 100.0]
@@ -159,7 +180,9 @@ def _nice(value: float) -> float:
 
 
 def _stroke(style: int) -> str:
-    """Return the SVG attributes of the line of series number `style`."""
+    """Return the SVG attributes (colour, width and dashes) of the line of the series with the number `style`, from 0;
+    colours and dashes repeat.
+    """
     dash = DASHES[style % len(DASHES)]
     return f'stroke="{COLOURS[style % len(COLOURS)]}" stroke-width="2"' + (
         f' stroke-dasharray="{dash}"' if dash else ""
@@ -167,5 +190,7 @@ def _stroke(style: int) -> str:
 
 
 def _text(x: float, y: float, words: str, anchor: str, size: int) -> str:
-    """Return an SVG text element; `anchor` is "start", "middle" or "end"."""
+    """Return an SVG element with the text `words` at the position (`x`, `y`) in pixels, in letters of `size` pixels;
+    `anchor` is "start", "middle" or "end", the part of the text that is at `x`.
+    """
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="currentColor" font-size="{size}">{html.escape(words)}</text>'

@@ -41,8 +41,8 @@ class Terminal:
     """
 
     def __init__(self, session: Session, node: str) -> None:
-        """Make the socket of a terminal of the node `node` in the session's directory, and wait for connections in a
-        thread; nothing happens in the guest before one comes.
+        """Make the Unix socket of a terminal of the node with the name `node`, and wait for connections in a thread;
+        the guest starts a shell only when one comes.
         """
         self._session = session
         self.node = node
@@ -57,8 +57,8 @@ class Terminal:
 
     @property
     def command(self) -> str:
-        """The command line that connects to the terminal, with the full path of netlab, which may not be in a new
-        shell's path.
+        """The command line that a user types in a shell to connect to the terminal, with the full path of netlab if
+        that is known.
         """
         own = Path(sys.executable).parent / "netlab"
         return f"{shlex.quote(str(own)) if own.is_file() else 'netlab'} attach {self.node}"
@@ -74,7 +74,7 @@ class Terminal:
         )
 
     def close(self) -> None:
-        """Accept no more connections, and remove the socket; a connected shell stays."""
+        """Accept no more connections and remove the socket; a shell that is connected goes on."""
         self._socket.close()
         self.path.unlink(missing_ok=True)
 
@@ -94,8 +94,9 @@ class Terminal:
                 return
 
     def _relay(self, peer: socket.socket) -> None:
-        """Open a shell of the node for a connection, and pass keys and output between them, in real time, until one of
-        them ends.
+        """Open a shell of the node for the connection `peer`, and pass keys and output between them, in real time,
+        until one of them ends. The first message of the peer is the terminal's size, as JSON: rows and columns. The
+        network pauses after IDLE_S s without a key.
         """
         size = json.loads(peer.recv(64).decode() or "[24, 80]")
         pid = self._session.request().terminal(node=self.node, rows=size[0], columns=size[1])["pid"]
@@ -129,8 +130,8 @@ class Terminal:
 
 
 def waiting_sockets(node: str | None = None) -> list[Path]:
-    """Return the paths of the sockets of this user's waiting terminals of a node (None: of all
-    nodes), the newest last.
+    """Return the paths of the sockets of this user's waiting terminals of the node with the name `node` (None: of all
+    nodes), sorted by age, the newest last.
     """
     found = sorted(
         scratch.own_directory().glob(f"{scratch.RUN}*/{node or '*'}-*{SUFFIX}"), key=lambda path: path.stat().st_mtime
@@ -141,7 +142,9 @@ def waiting_sockets(node: str | None = None) -> list[Path]:
 
 @contextlib.contextmanager
 def sockets_name(path: Path) -> Iterator[str]:
-    """Yield a short path for a socket whose own path may be too long: a socket's path has at most 108 bytes (unix(7))."""
+    """Return a context manager that yields a short path, valid in its block, of the socket at `path`, whose own path
+    may be too long: a socket's path has at most 108 bytes (unix(7)). Raises OSError if its directory is missing.
+    """
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield f"/proc/self/fd/{folder}/{path.name}"
@@ -150,8 +153,8 @@ def sockets_name(path: Path) -> Iterator[str]:
 
 
 def attach(path: Path) -> int:
-    """Connect this process's terminal to the waiting terminal with the socket `path` until its shell ends, and return
-    the exit code 0. Raises NetlabError if it cannot be reached.
+    """Connect this process's terminal to the waiting terminal whose socket is at `path`, until its shell ends, and
+    return 0. Raises NetlabError if it cannot be reached.
     """
     with socket.socket(socket.AF_UNIX) as peer:
         try:
@@ -166,8 +169,8 @@ def attach(path: Path) -> int:
 
 
 def relay(peer: socket.socket) -> int:
-    """Send keys from the standard input to a terminal, and write its output to the standard output, until it ends;
-    return the exit code 0.
+    """Send keys from the standard input to the terminal at the other end of the socket `peer`, and write its output to
+    the standard output, until the terminal ends; return 0.
     """
     reading = [peer, sys.stdin]
     while True:
@@ -188,8 +191,8 @@ def relay(peer: socket.socket) -> int:
 
 @contextlib.contextmanager
 def raw(fd: int) -> Any:
-    """Put the terminal with the descriptor `fd` into raw mode while the block runs, so that every key passes unchanged;
-    do nothing for other inputs.
+    """Return a context manager in whose block the terminal with the file descriptor `fd` is in raw mode, so that every
+    key passes unchanged; it does nothing if `fd` is no terminal.
     """
     if not os.isatty(fd):
         yield

@@ -12,10 +12,11 @@ MAX_FILES = 50
 
 
 def check(script: Path, directory: Path) -> list[Problem]:
-    """Return all problems of a Mininet script that would run in `directory`, and of its own modules and programs,
-    merged by their texts, those that stop the script first; nothing of it is run.
+    """Return all problems of the Mininet script at `script`, and of modules and programs of its own that it uses,
+    merged by their texts, those that stop the script first; nothing is run. `directory` is the directory in which it
+    would run.
 
-    It would run in `directory`. A problem stops the script where it comes to it for certain.
+    A problem stops the script if the script comes to it for certain.
     """
     waiting = [(script, True)]
     seen: set[Path] = set()
@@ -38,8 +39,8 @@ def check(script: Path, directory: Path) -> list[Problem]:
 
 
 def _problems(source: Source, directories: imports.ModuleDirectories) -> list[Problem]:
-    """Return the problems of one file, with the command that converts it if it is Python 2; `directories` has the
-    directories of its own modules.
+    """Return the problems of one Python file; if it is Python 2, one of them names the command that converts it.
+    `directories` has the directories in which the script finds its own modules.
     """
     found = [
         *source.problems,

@@ -88,8 +88,8 @@ class StartedProgram:
 
 
 def started_programs(tree: ast.Module) -> Iterator[StartedProgram]:
-    """Yield each program that a script starts by Mininet, `os` or `subprocess`, as far as its name is in the script's
-    text.
+    """Yield each program that a script starts by methods of Mininet's hosts, `os` or `subprocess`, with its arguments
+    and line (from 1), as far as its name is in the script's text. `tree` is the parsed script.
     """
     known = _constants(tree)
     for node in ast.walk(tree):
@@ -100,8 +100,8 @@ def started_programs(tree: ast.Module) -> Iterator[StartedProgram]:
 
 
 def _commands(node: ast.Call, known: dict[str, list[str]]) -> list[str]:
-    """Return the shell commands that a call may run, as far as they are in the text, if it is a call of a function that
-    runs commands, else []; `known` has the texts of constant names.
+    """Return the shell commands that the call `node` may run, with HOLE for each part that is not in the script's text;
+    [] if it calls no function that runs commands. `known` has the texts that each constant name of the script may have.
     """
     function = node.func
     if not node.args:
@@ -127,13 +127,13 @@ def _commands(node: ast.Call, known: dict[str, list[str]]) -> list[str]:
 
 
 def _quote(text: str) -> str:
-    """Return a word in single quotes if it has white space, as a shell needs it."""
+    """Return the word `text` in single quotes, as a shell needs it, if it has white space, and else unchanged."""
     return "'" + text.replace("'", "'\\''") + "'" if re.search(r"\s", text) else text
 
 
 def _texts(node: ast.expr, known: dict[str, list[str]]) -> list[str]:
-    """Return the texts that an expression may have, with a HOLE for each part that is not in the script; `known` has
-    those of constant names.
+    """Return the texts that the expression `node` may have, with HOLE for each part that is not in the script's text.
+    `known` has the texts that each constant name of the script may have.
     """
     if isinstance(node, ast.Constant):
         return [str(node.value)]
@@ -151,7 +151,9 @@ def _texts(node: ast.expr, known: dict[str, list[str]]) -> list[str]:
 
 
 def _constants(tree: ast.Module) -> dict[str, list[str]]:
-    """Return the texts that are assigned to names, by the name, for names to which nothing else is assigned."""
+    """Return the texts that a parsed script assigns to each name, with HOLE for unknown parts; names that also get
+    other values, such as arguments and the variables of loops, are left out.
+    """
     found: dict[str, list[str]] = {}
     others: set[str] = set()
     for node in ast.walk(tree):
@@ -171,8 +173,8 @@ def _constants(tree: ast.Module) -> dict[str, list[str]]:
 
 
 def simple_commands(text: str) -> Iterator[list[str]]:
-    """Yield the words of each simple command in a shell's text, its program first, without assignments, redirections
-    and programs such as sudo before it, as far as that can be told.
+    """Yield the words of each simple command in `text`, a command line for a shell, the program's name first, without
+    assignments, redirections, quotes and programs such as sudo before it, as far as that can be told.
 
     >>> list(simple_commands("cd /tmp; sudo -E tc qdisc show | grep 'x y' > f && X=1 timeout 5 ping -c 1 h2 &"))
     [['cd', '/tmp'], ['tc', 'qdisc', 'show'], ['grep', 'x y'], ['ping', '-c', '1', 'h2']]
@@ -202,8 +204,9 @@ def simple_commands(text: str) -> Iterator[list[str]]:
 
 
 def _program(words: list[str]) -> Iterator[list[str]]:
-    """Yield the words of the command, or of the commands of a `sh -c`, in these words of a shell's line; nothing if
-    they are no command.
+    """Yield the words of the command that `words`, a part of a shell's command line, starts, without assignments,
+    quotes and programs such as sudo before it; for `sh -c`, those of each command in its text. Yield nothing if they
+    are no command.
     """
     words = list(words)
     while words:
@@ -224,7 +227,9 @@ def _program(words: list[str]) -> Iterator[list[str]]:
 
 
 def _skip_options(words: list[str]) -> list[str]:
-    """Return the words after a program such as sudo and its options and operands."""
+    """Return the words of the command that the first of `words`, a program such as sudo, starts: without that program,
+    its options and its own operands.
+    """
     with_value, operands = OPTIONS_WITH_VALUE[words[0]], OPERANDS.get(words[0], 0)
     rest = words[1:]
     while rest and rest[0].startswith("-"):
@@ -235,5 +240,5 @@ def _skip_options(words: list[str]) -> list[str]:
 
 
 def _unquote(word: str) -> str:
-    """Return a shell's word without its quotes and backslashes."""
+    """Return a word of a shell's command line without its quotes and the backslashes that protect characters."""
     return re.sub(r"\\(.)", r"\1", word.replace('"', "").replace("'", ""))

@@ -17,8 +17,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def certain_nodes(tree: ast.Module) -> set[ast.AST]:
-    """Return the syntax nodes (expressions and simple statements) that run whenever the script does, until something
-    ends it.
+    """Return those syntax nodes (expressions and simple statements) of a parsed script that run whenever the script
+    does, until something ends it; bodies of loops, of conditions and of functions that are not called are not among
+    them.
     """
     walk = _Walk(tree)
     walk.block(tree.body)
@@ -31,7 +32,9 @@ class _Walk:
     """
 
     def __init__(self, tree: ast.Module) -> None:
-        """Note the module's functions whose names are defined once."""
+        """Start with no nodes; note the functions at the top level of the parsed module `tree` that are defined once.
+        `block` walks its statements.
+        """
         self.found: set[ast.AST] = set()
         self._followed: set[str] = set()
         defined = [node for node in tree.body if isinstance(node, _FUNCTIONS)]
@@ -39,13 +42,15 @@ class _Walk:
         self._functions = {node.name: node for node in defined if names.count(node.name) == 1}
 
     def block(self, statements: Iterable[ast.stmt]) -> bool:
-        """Add the statements, in their order, up to the first after which the next one may not run; return whether
-        there is none.
+        """Add the nodes of these statements, in their order, up to the first one that may leave the block; return True
+        if none may, so that the statement after the block certainly runs too.
         """
         return all(self._statement(statement) for statement in statements)
 
     def _statement(self, node: ast.stmt) -> bool:
-        """Add the parts of a statement that certainly run; return whether the next statement certainly runs too."""
+        """Add the nodes of one statement that certainly run; return whether the statement after it certainly runs
+        too.
+        """
         if isinstance(node, _FUNCTIONS):
             self._add(*node.decorator_list, *node.args.defaults)
             return True
@@ -71,8 +76,8 @@ class _Walk:
         return not _may_leave(node)
 
     def _add(self, *nodes: ast.AST) -> None:
-        """Add syntax nodes with all parts that are evaluated with them, and follow the calls of the
-        module's functions.
+        """Add these syntax nodes with all parts that are evaluated with them, and the bodies of the module's functions
+        that they call.
         """
         for node in nodes:
             for part in _evaluated_parts(node):
@@ -81,7 +86,9 @@ class _Walk:
                     self._follow(part.func.id)
 
     def _follow(self, name: str) -> None:
-        """Add the body of the module's function of this name, unless it is unknown or was added."""
+        """Add the nodes of the body of the module's function `name` that certainly run, unless there is no such
+        function or it was added before.
+        """
         function = self._functions.get(name)
         if function is not None and name not in self._followed and isinstance(function, ast.FunctionDef):
             self._followed.add(name)
@@ -89,7 +96,9 @@ class _Walk:
 
 
 def _evaluated_parts(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a syntax node and those of its parts that are evaluated whenever the node is."""
+    """Yield a syntax node and those of its parts that are evaluated whenever it is, so only the first operand of `and`,
+    the condition of `a if c else b` and nothing of a lambda's body.
+    """
     yield node
     children: Iterable[ast.AST]
     if isinstance(node, ast.Lambda):
@@ -107,7 +116,7 @@ def _evaluated_parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_main(test: ast.expr) -> bool:
-    """Return whether an expression is `__name__ == "__main__"`."""
+    """Return whether an expression is the comparison `__name__ == "__main__"`."""
     return (
         isinstance(test, ast.Compare)
         and isinstance(test.left, ast.Name)
@@ -119,7 +128,9 @@ def _is_main(test: ast.expr) -> bool:
 
 
 def _may_leave(node: ast.stmt) -> bool:
-    """Return whether a statement may end the script, the function or the loop, so that the next one does not run."""
+    """Return whether a statement may end the script, its function or its loop (by return, raise, break, continue, yield
+    or a call such as sys.exit), so that the next one may not run.
+    """
     for part in _own_parts(node):
         if isinstance(part, (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)):
             return True
@@ -129,7 +140,7 @@ def _may_leave(node: ast.stmt) -> bool:
 
 
 def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a syntax node and all nodes in it, without those in functions inside."""
+    """Yield a syntax node and all nodes in it, without the functions and lambdas that it contains."""
     yield node
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (*_FUNCTIONS, ast.Lambda)):
@@ -137,13 +148,15 @@ def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def last_name(node: ast.expr) -> str:
-    """Return the name of a syntax node that is a name, the last one of `a.b`; "" for any other."""
+    """Return the identifier of an expression that is a name or an attribute: "b" for `b` and for `a.b`; "" for any
+    other expression.
+    """
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def prepared_nodes(tree: ast.AST) -> set[ast.AST]:
-    """Return all syntax nodes for whose failure the script has code: it asks for the version of Python, or catches the
-    exceptions.
+    """Return all syntax nodes of a parsed script for whose failure it has code: those in a condition on the version of
+    Python, and those in a `try` block that catches errors of Python 2 or of missing modules.
     """
     found: set[ast.AST] = set()
     for node in ast.walk(tree):
@@ -158,14 +171,15 @@ def prepared_nodes(tree: ast.AST) -> set[ast.AST]:
 
 
 def _asks_for_version(test: ast.expr) -> bool:
-    """Return whether a condition asks for the version of Python."""
+    """Return whether a condition uses a name that has the version of Python, such as `sys.version_info` or `PY2`."""
     names = {last_name(part) for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))}
     return not names.isdisjoint(VERSIONS)
 
 
 def _catches(handler: ast.ExceptHandler, statements: int) -> bool:
-    """Return whether an exception handler of a `try` block with so many statements is there for Python 2 or missing
-    modules.
+    """Return whether an exception handler is there for errors of Python 2 or of missing modules: it names such an
+    exception, or it catches everything and its `try` block is short. `statements` is the number of statements in that
+    block.
     """
     if handler.type is None:
         return statements <= MAX_PREPARED_STATEMENTS

@@ -56,8 +56,8 @@ ATTRIBUTES = {
 
 
 def problems(source: Source) -> list[Problem]:
-    """Return the names and idioms of Python 2 in a script, except where it has code for them; those that certainly run
-    stop it.
+    """Return a problem for each use of a name or idiom of Python 2 that Python 3 parses in a script, except where the
+    script has code for its failure; one that certainly runs and fails stops the script.
     """
     bound, everything = _defined_names(source.tree)
     return [
@@ -75,8 +75,9 @@ def problems(source: Source) -> list[Problem]:
 
 
 def _idioms(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tuple[ast.expr, str, bool]]:
-    """Yield each idiom of Python 2: its syntax node, a sentence about it, and whether it fails for certain when it
-    runs. `bound` are the names that the script defines, `everything` is whether it imports all names of a module.
+    """Yield each idiom of Python 2 in a parsed script: its syntax node, a sentence about it, and whether it fails for
+    certain when it runs. `bound` has the names that the script defines; `everything` is whether it imports all names of
+    a module (`import *`), which may define more.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in NAMES and node.id not in bound:
@@ -101,7 +102,9 @@ def _idioms(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tup
 
 
 def _print_operators(node: ast.BinOp) -> Iterator[tuple[ast.expr, str, bool]]:
-    """Yield an operator expression with Python 2's print on its left side: its node, a sentence, and True."""
+    """Yield the expression `node` if it is an operator with Python 2's print on its left side (such as `print >>f`):
+    the node, a sentence about it, and True, because it fails for certain; else yield nothing.
+    """
     left = node.left
     if isinstance(left, ast.Name) and left.id == "print":
         yield node, "print >> is Python 2; Python 3 writes print(..., file=...).", True
@@ -114,7 +117,7 @@ def _print_operators(node: ast.BinOp) -> Iterator[tuple[ast.expr, str, bool]]:
 
 
 def _is_imported(tree: ast.Module, name: str) -> bool:
-    """Return whether a script imports the module of this name under this name."""
+    """Return whether a parsed script has `import name` for the module `name`, without another name for it."""
     return any(
         alias.name == name and alias.asname is None
         for node in ast.walk(tree)
@@ -124,8 +127,8 @@ def _is_imported(tree: ast.Module, name: str) -> bool:
 
 
 def _defined_names(tree: ast.Module) -> tuple[set[str], bool]:
-    """Return the names that a script itself defines, and whether it imports all names of a module
-    other than Mininet's.
+    """Return the names that a parsed script defines itself (assignments, arguments, functions, classes, imports), and
+    whether it imports all names (`import *`) of a module other than Mininet's.
     """
     names: set[str] = set()
     everything = False
@@ -143,5 +146,5 @@ def _defined_names(tree: ast.Module) -> tuple[set[str], bool]:
 
 
 def _is_mininet(node: ast.ImportFrom) -> bool:
-    """Return whether a statement imports from Mininet."""
+    """Return whether a statement `from ... import` imports from Mininet or one of its modules."""
     return (node.module or "").partition(".")[0] == "mininet"

@@ -92,7 +92,9 @@ class ModuleDirectories:
     open_ended: bool
 
     def module(self, name: str) -> Path | None:
-        """Return the file of the script's own module of this name, or None if it has none."""
+        """Return the path of the file of the script's own module or package `name`, which may have dots; None if the
+        directories have none.
+        """
         for place in (self.script, *self.more):
             path = _module_file(place / name.replace(".", os.sep))
             if path is not None:
@@ -101,13 +103,17 @@ class ModuleDirectories:
 
 
 def _module_file(base: Path) -> Path | None:
-    """Return the file of the package or module with the path `base` plus its ending, or None if there is none."""
+    """Return the path of the file of a Python package (`base/__init__.py`) or module (`base.py`), the package first;
+    None if there is neither.
+    """
     found = (path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file())
     return next(found, None)
 
 
 def module_directories(source: Source, directory: Path) -> ModuleDirectories:
-    """Return the directories in which a script that runs in `directory` finds its own modules."""
+    """Return the directories in which a script that runs in `directory` finds its own modules: the directory of its
+    file, and existing ones by which it extends sys.path.
+    """
     home = source.path.parent
     texts = _texts_of_path(source.tree)
     more = [base / text for text in texts if text for base in (directory, home)]
@@ -115,9 +121,9 @@ def module_directories(source: Source, directory: Path) -> ModuleDirectories:
 
 
 def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
-    """Return the problems of a script's imports: modules, and names of Mininet's modules, that are missing, except
-    where it has code for that; those that it certainly imports stop it. `directories` are where it finds its own
-    modules.
+    """Return a problem for each module that a script imports and that is missing, and for each name that a module of
+    Mininet lacks, except where the script has code for that; one that it certainly imports stops it. `directories` has
+    the directories of its own modules.
     """
     wanted = [(name, node) for name, node in _imported_modules(source.tree) if node not in source.prepared_nodes]
     lacking = _missing_modules({name.partition(".")[0] for name, _ in wanted}, directories)
@@ -137,8 +143,8 @@ def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
 
 
 def local_modules(source: Source, directories: ModuleDirectories) -> Iterator[tuple[Path, bool]]:
-    """Yield the path of each of the script's own modules, in `directories`, that the source imports, and whether it
-    certainly imports it.
+    """Yield the path of each module in `directories`, the script's own modules, that the script imports, and whether it
+    certainly imports it; a module may come several times.
     """
     for name, node in _imported_modules(source.tree):
         path = directories.module(name)
@@ -147,7 +153,9 @@ def local_modules(source: Source, directories: ModuleDirectories) -> Iterator[tu
 
 
 def _imported_modules(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield the name of each imported module with its statement; relative imports are left out."""
+    """Yield the full name of each module that a parsed script imports, with the statement that does it; relative
+    imports are left out.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -157,7 +165,9 @@ def _imported_modules(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def _missing_sentence(name: str) -> str:
-    """Return a sentence with a remedy about a missing top-level module, such as "numpy" (not "numpy.linalg")."""
+    """Return a sentence with a remedy about the missing top-level module `name`, such as "numpy" (not "numpy.linalg"):
+    its successor in Python 3, its package or the command that installs it.
+    """
     if name in PYTHON_2:
         return f"module {name} is Python 2; Python 3 has {PYTHON_2[name]}."
     if name in OTHER_PROGRAMS:
@@ -171,8 +181,8 @@ def _missing_sentence(name: str) -> str:
 
 
 def _missing_modules(names: set[str], directories: ModuleDirectories) -> set[str]:
-    """Return those of these names of top-level modules that are missing for a script with its own modules in
-    `directories`, as tested by a Python started as in the guest; an empty set if that cannot be tested.
+    """Return those of `names`, names of top-level modules, that a script with its own modules in `directories` cannot
+    import, as a Python process with the guest's paths tells; an empty set if that cannot be tested within PATIENCE_S s.
     """
     names = {name for name in names if name not in ("mininet", "netlab") and not _is_certainly_there(name)}
     # Python 3.12 has no distutils; the guest has the part that Mininet asks for.
@@ -203,7 +213,7 @@ def _missing_modules(names: set[str], directories: ModuleDirectories) -> set[str
 
 
 def _is_certainly_there(name: str) -> bool:
-    """Return whether a module is a part of every Python's standard library."""
+    """Return whether the top-level module `name` is in the standard library of every Python on every distribution."""
     # Distributions leave out what the C library or a graphical display would have to have.
     return name in sys.builtin_module_names or (
         name in sys.stdlib_module_names and name not in ("tkinter", "distutils")
@@ -211,8 +221,8 @@ def _is_certainly_there(name: str) -> bool:
 
 
 def _texts_of_path(tree: ast.Module) -> list[str]:
-    """Return the texts in the statements by which a script extends sys.path, with "" before those of each statement; []
-    if there is no such statement.
+    """Return the text constants in the statements of a parsed script that name sys.path, in their order, with "" before
+    those of each statement; [] if there is no such statement.
     """
     found: list[str] = []
     for node in ast.walk(tree):
@@ -224,8 +234,8 @@ def _texts_of_path(tree: ast.Module) -> list[str]:
 
 @functools.cache
 def _names_of(module: str) -> frozenset[str] | None:
-    """Return the names that can be imported from a module of Mininet: an empty set if there is no such module, None if
-    they are not known. Nothing is executed.
+    """Return the names that can be imported from a module of Mininet, such as "mininet.net": an empty set if Mininet
+    has no such module, None if they are not known. The module's text is read and not executed.
     """
     found = importlib.util.find_spec("mininet")
     if found is None or found.origin is None:
@@ -248,8 +258,9 @@ def _names_of(module: str) -> frozenset[str] | None:
 
 
 def _missing_names(path: Path, node: ast.ImportFrom, runs: bool) -> list[Problem]:
-    """Return a problem for each name in a statement `from mininet... import ...` of the file `path` that Mininet does
-    not have; `runs` is whether the statement certainly runs, so that the problem stops the script.
+    """Return a problem for each name in the statement `node` of the file `path` that a module of Mininet lacks, or one
+    problem if Mininet lacks the module; [] for other modules. `runs` is whether the statement certainly runs, so that
+    the problem stops the script.
     """
     module = node.module or ""
     if module.partition(".")[0] != "mininet":

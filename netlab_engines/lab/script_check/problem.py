@@ -23,7 +23,9 @@ class Problem:
     """Shows that the script was written for Python 2."""
 
     def sentence(self) -> str:
-        """Return the problem's text after its place: the file, and its first lines if they are known."""
+        """Return the problem's text after its place: the file's path and its line numbers (from 1), at most
+        MAX_LINES_NAMED of them, if they are known.
+        """
         lines = sorted(set(self.lines))
         if not lines:
             return f"{self.path}: {self.text}"
@@ -33,8 +35,8 @@ class Problem:
 
 
 def merge(problems: list[Problem]) -> list[Problem]:
-    """Return one problem for those with equal texts in one file: first those that stop the script, first those in the
-    file of the first problem, in the order of their lines.
+    """Return the problems with those of equal text in the same file merged into one, sorted: those that stop the script
+    come first, then those in the file of the first given problem, then by their first lines.
     """
     found: dict[tuple[Path, str], Problem] = {}
     for problem in problems:

@@ -82,15 +82,17 @@ PYTHONS = frozenset(["python", "python3"])
 
 
 def problems(source: Source) -> list[Problem]:
-    """Return a warning for each program that a script starts and this machine lacks, and for each feature of Open
-    vSwitch.
+    """Return a problem for each start of a program that this machine lacks, and for each use of a feature of Open
+    vSwitch, in a script; none of them stops the script.
     """
     found = (*_programs(source.tree), *_openflow(source.tree))
     return [Problem(source.path, text, [line]) for text, line in found]
 
 
 def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Path]:
-    """Yield the path of each Python file in the directories that a script starts by `python` or `python3`."""
+    """Yield the path of each Python file that a script starts as `python FILE` or `python3 FILE`, as found in the first
+    of `directories` that has it.
+    """
     for command in started_programs(source.tree):
         if command.program in PYTHONS:
             name = next((word for word in command.words if not word.startswith("-")), "")
@@ -101,7 +103,9 @@ def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Pat
 
 
 def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Yield a sentence, and the line of the script, for each program that it starts and that is missing here."""
+    """Yield a sentence and the line number (from 1) for each start of a program, in a parsed script, that this machine
+    lacks or that belongs to Open vSwitch.
+    """
     path = ":".join(system_path())
     replaced = {
         name for programs in replacements.PLACES.values() for name, script in programs.items() if script != MISSING
@@ -117,15 +121,17 @@ def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 
 def _openflow_program(command: StartedProgram) -> str:
-    """Return a sentence about a program of Open vSwitch that a script starts, and about what will be missing."""
+    """Return a sentence saying that a started program of Open vSwitch has no effect, and whether its queues or flows
+    will be missing.
+    """
     words = " ".join(command.words)
     what = "queues" if "qos" in words or "queue" in words else "flows" if "flow" in words else ""
     return f"{command.program} has no effect{what and f', so its {what} are missing'}: {BRIDGES}."
 
 
 def _openflow(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Yield a sentence, and the line of the script, for each use of OpenFlow in calls: methods of switches, controllers
-    and protocols.
+    """Yield a sentence and the line number (from 1) for each call in a parsed script that uses OpenFlow: methods of
+    switches, controllers and the option `protocols`.
     """
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):

@@ -55,12 +55,14 @@ class Token:
 
     @property
     def end(self) -> int:
-        """The index of the first character after the token."""
+        """The index, in the script's text, of the first character after the token."""
         return self.start + len(self.text)
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Yield all of a text as tokens; a string that does not end becomes an operator and the tokens after it."""
+    """Yield the tokens of a script's text in their order, so that they make up the whole text; a quote whose string
+    does not end becomes an operator.
+    """
     for found in TOKEN.finditer(text):
         yield Token(found.lastgroup or "", found.group(), found.start())
 
@@ -73,7 +75,9 @@ class Rewriting:
     """
 
     def __init__(self, text: str) -> None:
-        """Rewrite a text; the results are in `found` and `text`."""
+        """Rewrite a script's text: `found` then has a sentence and a line number (from 1) for each use of Python 2's
+        syntax, and `text` the rewritten text, with the same lines.
+        """
         self.found: list[tuple[str, int]] = []
         self._source = text
         self._edits: list[tuple[int, int, str]] = []
@@ -82,14 +86,14 @@ class Rewriting:
         self.text = self._apply_edits()
 
     def _note(self, what: str, token: Token, start: int, end: int, new: str) -> None:
-        """Note a kind of Python 2's syntax, the sentence `what`, at a token's line, and replace the characters from
-        `start` to `end` by `new`.
+        """Record a use of Python 2's syntax, with the sentence `what` and the line of `token`, and plan to replace the
+        characters from the index `start` to before `end` of the script's text by `new`.
         """
         self.found.append((what, self._source.count("\n", 0, token.start) + 1))
         self._edits.append((start, end, new))
 
     def _apply_edits(self) -> str:
-        """Return the text with all replacements."""
+        """Return the script's text with all planned replacements."""
         parts, done = [], 0
         for start, end, new in sorted(self._edits, key=lambda edit: edit[:2]):
             parts += [self._source[done:start], new]
@@ -97,7 +101,7 @@ class Rewriting:
         return "".join(parts) + self._source[done:]
 
     def _statement(self, pieces: list[Token]) -> None:
-        """Note and replace the syntax of Python 2 in the tokens of one statement."""
+        """Record the uses of Python 2's syntax in one statement, given as its tokens, and plan their replacements."""
         words = _words(pieces)
         if not words:
             return
@@ -124,7 +128,9 @@ class Rewriting:
                 self._remove_parentheses(words[number + 1 :])
 
     def _token(self, token: Token) -> None:
-        """Note and replace a token that is syntax of Python 2, such as <> or a number with an L."""
+        """Record a token that is syntax of Python 2, such as `<>` or a number with an L, and plan its replacement; any
+        other token changes nothing.
+        """
         if token.text == "<>":
             self._note(UNEQUAL, token, token.start, token.end, "!=")
         elif token.kind == "number" and OLD_OCTAL.match(token.text) and token.text.strip("0lL"):
@@ -135,7 +141,9 @@ class Rewriting:
             self._note(UR, token, token.start, token.start + 1, "")
 
     def _comma(self, first: Token, words: list[Token]) -> None:
-        """Note and replace the comma of `raise A, b` or `except A, b`, of which `first` is the first token."""
+        """Record `raise A, b` or `except A, b` and plan to replace its comma, if the statement has one outside
+        parentheses; `words` are the tokens of the statement without spaces, and `first` is the first of them.
+        """
         depth = 0
         for number, token in enumerate(words):
             depth += (token.text in "([{") - (token.text in ")]}")
@@ -148,7 +156,9 @@ class Rewriting:
                 return
 
     def _parameters(self, words: list[Token]) -> None:
-        """Note and remove parentheses around parameters in the tokens of a function's head."""
+        """Record each pair of parentheses around parameters of a function, such as `def f(a, (b, c))`, and plan its
+        removal; `words` are the tokens of the function's head without spaces.
+        """
         depth = 0
         for number, token in enumerate(words):
             depth += (token.text == "(") - (token.text == ")")
@@ -156,7 +166,9 @@ class Rewriting:
                 self._remove_parentheses(words[number:])
 
     def _remove_parentheses(self, words: list[Token]) -> None:
-        """Note and remove the parentheses that begin at the first of these tokens."""
+        """Record the parentheses of Python 2 that open at the first of these tokens, and plan to remove them; nothing
+        happens if they do not close.
+        """
         close = next((token for token in words if token.text == ")"), None)
         if close is not None:
             self._note(TUPLE, words[0], words[0].start, words[0].end, " ")
@@ -164,8 +176,8 @@ class Rewriting:
 
 
 def _begins_operand(token: Token) -> bool:
-    """Return whether the token after a statement's first word begins an operand, so that the word is Python 2's `print`
-    or `exec`.
+    """Return whether `token`, the one after `print` or `exec` at the beginning of a statement, begins an operand, so
+    that the statement is Python 2's.
     """
     if token.kind == "operator":
         return token.text not in AFTER_PRINT_IN_PYTHON_3
@@ -173,7 +185,9 @@ def _begins_operand(token: Token) -> bool:
 
 
 def _statements(pieces: list[Token]) -> Iterator[list[Token]]:
-    """Yield the tokens of each simple statement of a script, and of each head of a compound statement."""
+    """Yield the tokens of each simple statement and of each head of a compound statement, such as `if a`, in the order
+    of the script; the ";", ":" or end of line between them is left out.
+    """
     current: list[Token] = []
     depth = 0
     for token in pieces:
@@ -188,20 +202,22 @@ def _statements(pieces: list[Token]) -> Iterator[list[Token]]:
 
 
 def _words(pieces: list[Token]) -> list[Token]:
-    """Return the tokens without spaces, comments and ends of lines."""
+    """Return the tokens without those that are spaces, comments or ends of lines."""
     return [token for token in pieces if token.kind not in ("space", "comment", "newline")]
 
 
 def _is_head(pieces: list[Token]) -> bool:
-    """Return whether the tokens before a colon are the head of a compound statement, such as `if` or `def`."""
+    """Return whether these tokens, which stand before a colon, are the head of a compound statement such as `if` or
+    `def`, and not of a lambda.
+    """
     names = [token.text for token in _words(pieces)]
     in_lambda = names.count("lambda") > names.count(":")
     return bool(names) and names[0] in COMPOUND and not in_lambda
 
 
 def without_tabs(text: str) -> str:
-    """Return a text with spaces in place of the tabs with which its lines begin, up to the columns
-    that Python 2 uses.
+    """Return a script's text with spaces in place of the tabs in the indentation of its lines, with a tab stop at each
+    TAB_COLUMNS columns, as in Python 2.
     """
     lines = []
     for line in text.split("\n"):

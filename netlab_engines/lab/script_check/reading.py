@@ -35,17 +35,21 @@ class Source:
 
     @cached_property
     def certain_nodes(self) -> set[ast.AST]:
-        """The expressions and statements that certainly run; see `execution.certain_nodes`."""
+        """The expressions and simple statements of the script that run whenever it does, until something ends it."""
         return execution.certain_nodes(self.tree)
 
     @cached_property
     def prepared_nodes(self) -> set[ast.AST]:
-        """The nodes for which the script is prepared; see `execution.prepared_nodes`."""
+        """The syntax nodes of the script for whose failure it has code, such as in a `try` block that catches
+        ImportError.
+        """
         return execution.prepared_nodes(self.tree)
 
 
 def read(path: Path) -> Source:
-    """Read and parse the script at `path`, and return its tree and problems; errors become problems."""
+    """Read and parse the script at `path`, and return its syntax tree and problems. A file that cannot be read or
+    parsed becomes a problem, with an empty tree; nothing is raised.
+    """
     failure = _reading_error(path)
     if failure is not None:
         return Source(path, NOTHING, [Problem(path, failure, stops=True)])
@@ -59,7 +63,9 @@ def read(path: Path) -> Source:
 
 
 def _reading_error(path: Path) -> str | None:
-    """Return a sentence about why the script at `path` cannot be read or is not Python, or None if it can be read."""
+    """Return a sentence about why the file at `path` cannot be read or is no Python file (a directory, a notebook or a
+    program for another shell); None if it can be read.
+    """
     try:
         if path.is_dir():
             return "this is a directory; give the path of a Python file."
@@ -81,7 +87,7 @@ def _reading_error(path: Path) -> str | None:
 
 
 def _is_notebook(data: bytes) -> bool:
-    """Return whether a file's bytes are a Jupyter notebook."""
+    """Return whether the bytes `data` of a file are a Jupyter notebook: a JSON object with cells."""
     if not data.lstrip().startswith(b"{"):
         return False
     try:
@@ -92,8 +98,8 @@ def _is_notebook(data: bytes) -> bool:
 
 
 def _decode_as_latin1(path: Path, data: bytes) -> Source:
-    """Return the source of the script at `path`, whose bytes `data` are not in its encoding, decoded as Latin-1, with
-    that problem.
+    """Return the source of the script at `path`, parsed from its bytes `data` as Latin-1, with a problem that names the
+    first line that is not UTF-8; for scripts whose bytes do not fit the encoding that they state.
     """
     text = data.decode("latin-1")
     line = next((number for number, each in enumerate(data.split(b"\n"), 1) if not _is_utf8(each)), 1)
@@ -109,7 +115,7 @@ def _decode_as_latin1(path: Path, data: bytes) -> Source:
 
 
 def _is_utf8(line: bytes) -> bool:
-    """Return whether bytes are valid UTF-8."""
+    """Return whether the bytes `line` are valid UTF-8."""
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -118,8 +124,8 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _parse(path: Path, text: str, problems: list[Problem]) -> Source:
-    """Return the source of the text of the script at `path`, with `problems` and those of its syntax; text of Python 2
-    is rewritten for that.
+    """Parse `text`, the script at `path`, and return its source with `problems` and those of its syntax. If Python 3
+    cannot parse it, the syntax of Python 2 in it is first rewritten; the tree is empty if that does not help.
     """
     error = _syntax_error(text, path)
     if error is None:
@@ -142,12 +148,16 @@ def _parse(path: Path, text: str, problems: list[Problem]) -> Source:
 
 
 def _is_python2(rewriting: python2.Rewriting) -> bool:
-    """Return whether a rewriting found syntax that certainly is Python 2."""
+    """Return whether a rewriting found syntax that certainly is Python 2's: its print, exec, backticks or `except A,
+    b`.
+    """
     return any(what in (python2.PRINT, python2.EXCEPT, python2.BACKTICKS, python2.EXEC) for what, _ in rewriting.found)
 
 
 def _syntax_error(text: str, path: Path) -> SyntaxError | None:
-    """Return the first syntax error that Python 3 finds in a text, or None; `path` is for its message."""
+    """Return the first syntax error that this Python finds in `text`, or None if it finds none; `path` is the file's
+    name in the error.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -160,7 +170,9 @@ def _syntax_error(text: str, path: Path) -> SyntaxError | None:
 
 
 def _syntax_problem(path: Path, error: SyntaxError) -> Problem:
-    """Return the problem of the script at `path` for a syntax error, with Python's words."""
+    """Return the problem, which stops the script at `path`, for a syntax error: its line, and Python's words about
+    it.
+    """
     shown = f", in `{error.text.strip()}`" if error.text and error.text.strip() else ""
     lines = [] if error.lineno is None else [error.lineno]
     return Problem(
@@ -169,8 +181,8 @@ def _syntax_problem(path: Path, error: SyntaxError) -> Problem:
 
 
 def conversion(path: Path, tabs: bool, python_2: bool) -> str:
-    """Return a sentence with the shell command that converts the script at `path`: its tabs, its Python 2, or both. It
-    was tried on Python 3.10 to 3.14.
+    """Return a sentence with the shell command that converts the script at `path` to Python 3: its indentation from
+    tabs to spaces if `tabs`, its Python 2 if `python_2`.
     """
     name = shlex.quote(str(path))
     steps, keep = [], ""
