@@ -32,8 +32,9 @@ def run_in(
     watchdog: Watchdog | None = None,
 ) -> Outcome:
     """Run a plan in a session that was just opened, and return the counters, the engine's settings, and the directory
-    of saved files (None without any). `on_progress` gets the network time in s about fifty times, the event `cancel`
-    stops the run, and `watchdog` ends it if network time stands still; the session stays open.
+    of saved files (None without any). `on_progress` gets the network time in s about fifty times; the run stops when
+    the event `cancel` is set, or when `watchdog` finds that network time stands still. None omits each. The session
+    stays open.
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ def run_in(
     running = False
 
     def look() -> None:
-        """Raise RunCancelled if the caller cancelled the run, or RunError if the watchdog found that network time
-        stands still.
+        """Raise RunCancelled if the caller has set `cancel`, or RunError if the watchdog finds that network time stands
+        still; called while the run waits for the agent.
         """
         if cancel is not None and cancel.is_set():
             raise cancelled_error()
@@ -69,8 +70,8 @@ def run_in(
             watchdog.check()
 
     def heard(message: Message) -> None:
-        """Report the progress in a message of the lab, if it has any, to the watchdog and, at most once per step, to
-        the caller.
+        """Pass the progress in a message of the agent, if it has any, to the watchdog and, at most fifty times in a
+        run, to the caller's `on_progress`.
         """
         nonlocal told_s
         if "progress_s" not in message:
@@ -105,15 +106,15 @@ def run_in(
 
 
 def agent_plan(plan: Plan, clock: Clock) -> AgentPlan:
-    """Return the plan with the two entries that the agent needs in addition: the clock, and the kernel settings of the
-    whole guest (none on a real clock, where the machine is not netlab's own).
+    """Return the plan with two more entries for the agent: `clock`, "virtual" or "real", and `machine_sysctls`, the
+    kernel settings of the whole guest; these are empty on a real clock, where the kernel is the machine's own.
     """
     return {**plan, "clock": clock, "machine_sysctls": MACHINE_SYSCTLS if clock == "virtual" else {}}
 
 
 def run_folder(directory: Path) -> Path:
-    """Create the folder for the agent's files, with its subfolders, in the run's `directory`, and return it. Raises
-    FileExistsError if it exists.
+    """Create the folder `out` for the agent's files in `directory`, a run's own directory, with its subfolders, and
+    return its path. Raises FileExistsError if it exists.
 
     The subfolders are created here because the agent may run as another user.
     """
@@ -125,8 +126,8 @@ def run_folder(directory: Path) -> Path:
 
 
 def take_artifacts(folder: Path) -> str | None:
-    """Move the saved files and captures in a run's folder to a new directory that outlives the run, and return that
-    directory's path; None if there are no files.
+    """Move the saved files and captures of a run from its folder `folder` to a new directory that outlives the run, and
+    return that directory's path; None if there are no files.
 
     Raises RunError if they are larger than the limits for files and captures.
     """
@@ -146,8 +147,8 @@ def take_artifacts(folder: Path) -> str | None:
 
 
 def _files(folder: Path, most_bytes: int, what: str, remedy: str) -> list[os.DirEntry[str]]:
-    """Return the regular files in a folder. Raises RunError, which calls them `what` and ends with the sentence
-    `remedy`, if they have more than `most_bytes` together.
+    """Return the entries of the regular files in a folder. Raises RunError if their sizes exceed `most_bytes` bytes in
+    total; its text names the files by the plural `what` and ends with the sentence `remedy`.
     """
     # Take only regular files: the guest may have put symbolic links into its folder.
     found = [entry for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)]
@@ -158,8 +159,8 @@ def _files(folder: Path, most_bytes: int, what: str, remedy: str) -> list[os.Dir
 
 
 def refuse_media(plan: Plan, clock: str, engine: str) -> None:
-    """Raise NotHereError if a link of the plan has a shared medium such as Wi-Fi; for engines that have none. `clock`
-    ("virtual" or "real") and `engine` are for the message.
+    """Raise NotHereError if a link of the plan has a shared medium such as Wi-Fi; to be called by engines that have
+    none. The error names `engine`, the engine's name, and `clock`, "virtual" or "real".
     """
     for hop in plan["directions"]:
         if hop["shape"]["medium"] is not None:
@@ -171,8 +172,8 @@ def refuse_media(plan: Plan, clock: str, engine: str) -> None:
 
 
 def refuse_own(items: Iterable[Item], engine: str) -> None:
-    """Raise NotHereError if an item of the traffic calls a class of the user's own; for all engines except the library
-    kernel. `engine` is the engine's name, for the message.
+    """Raise NotHereError if an item of the traffic uses a class of the user's own, which only the library engine can;
+    `engine` is the name of the calling engine, for the error's text.
     """
     labels = [item["label"] for item in items if "own" in item]
     if labels:
@@ -183,16 +184,16 @@ def refuse_own(items: Iterable[Item], engine: str) -> None:
 
 
 def needed_parts(plan: Plan) -> set[str]:
-    """Return the names of the queue disciplines, congestion controls and other kernel parts that the plan's links and
-    traffic need.
+    """Return the names of the kernel's parts (queue disciplines, congestion controls and others, as in
+    `netlab_engines.kernels.parts.PARTS`) that the plan's links and traffic need.
     """
     aqms = {hop["shape"]["aqm"] for hop in plan["directions"]}
     return aqms.union(*(KINDS[item["kind"]].kernel_needs(item) for item in plan["traffic"]))
 
 
 def refuse_lacking(plan: Plan, has: Collection[str], which: str) -> None:
-    """Raise NotHereError if the plan needs a part that is not in `has`, the names of a kernel's parts; `which` names
-    the kernel in the message.
+    """Raise NotHereError if the plan needs a part of the kernel that is not in `has`, the names of the parts that a
+    kernel has; `which`, such as a release, follows the word kernel in the error's text.
     """
     lacking = sorted(needed_parts(plan).difference(has))
     if lacking:

@@ -26,7 +26,7 @@ class Pin:
     """
 
     def __init__(self) -> None:
-        """Start without a CPU."""
+        """Start without a reserved CPU; `take` reserves one."""
         self.cpu = -1
         self._lock: int | None = None
         self._resources = ExitStack()
@@ -36,16 +36,18 @@ class Pin:
         self._waited_ns: dict[int, int] = {}
 
     def take(self, cpu: int | None = None) -> int | None:
-        """Reserve a CPU that no other guest on this machine has, or the CPU number `cpu`, after releasing the
-        present one, and return the descriptor of its lock; None, and `cpu` is -1, if no CPU is free. The guest is not
-        moved.
+        """Release the present CPU, reserve another, and return the file descriptor of its lock. With a number `cpu`
+        only that CPU is tried; with None, every one that this process may use. If none is free, return None and set the
+        attribute `cpu` to -1. The guest is not moved.
         """
         self.release()
         self.cpu, self._lock = self._resources.enter_context(cpu_slot(cpu))
         return self._lock
 
     def release(self) -> None:
-        """Release the reserved CPU, even if the guest still has the lock's descriptor, and set `cpu` to -1."""
+        """Release the reserved CPU for other guests, even if the guest still has the lock's descriptor, and set `cpu`
+        to -1; the guest is not moved.
+        """
         if self._lock is not None:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
             self._lock = None
@@ -53,8 +55,9 @@ class Pin:
         self.cpu = -1
 
     def look(self, pid: int) -> None:
-        """Move a guest, whose first process is `pid`, to another CPU if another program computes on its CPU; to be
-        called often while the caller waits for the guest.
+        """Move the processes of a guest, whose first process is `pid`, to another CPU if another program computes on
+        theirs; to be called several times a second while the caller waits for the guest. Nothing happens if no CPU is
+        reserved.
 
         The guest may run on all CPUs for half a second, so that the system's scheduler finds a free one, and is then
         pinned there. The CPU is checked every half second however often this is called, and less often if no CPU is
@@ -91,8 +94,8 @@ class Pin:
 
 @contextmanager
 def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
-    """Yield the number of a CPU to which no other run on this machine is pinned, and the file descriptor of the lock
-    that is held until the `with` block ends; (-1, None) if all are taken.
+    """Return a context manager that reserves a CPU to which no other run on this machine is pinned, until its block
+    ends: the number of the CPU and the file descriptor of its lock, or (-1, None) if all are taken.
 
     The CPUs are tried in random order, so that users in containers, who do not see each other's locks, do not all take
     the same one. If `wanted` is given, only that CPU is tried.
@@ -117,7 +120,9 @@ def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
 
 
 def _cpu_lock(cpu: int) -> int | None:
-    """Open the lock file of a CPU, the same for all users; return its file descriptor, not locked yet, or None."""
+    """Open the lock file of the CPU with this number, the same for all users, and create it if it is missing; return
+    its file descriptor, not locked yet, or None if it cannot be opened.
+    """
     path = CPU_LOCKS / f"{cpu}"
     try:
         CPU_LOCKS.mkdir(mode=0o1777)
@@ -151,7 +156,9 @@ def keep_on(pids: list[int], cpus: set[int]) -> None:
 
 
 def family(pid: int) -> list[int]:
-    """Return the pids of a process and all its living descendants, the process itself first."""
+    """Return the pids of the process `pid` and all its living descendants, the process itself first, even if it has
+    ended.
+    """
     found, ahead = [], [pid]
     while ahead:
         one = ahead.pop()
@@ -165,15 +172,15 @@ def family(pid: int) -> list[int]:
 
 
 def waited_s(pid: int) -> float:
-    """Return the time in s for which a process and its living descendants have been ready to run without a CPU since
-    their starts.
+    """Return the time in s for which the process `pid` and its living descendants together have been ready to run
+    without having a CPU, since their starts.
     """
     return sum(_waited_ns(one) or 0 for one in family(pid)) / 1e9
 
 
 def _waited_ns(pid: int) -> int | None:
-    """Return the time in ns for which a process was ready but did not run since its start; None if it has ended or the
-    system does not measure it.
+    """Return the time in ns for which the process `pid` has been ready to run without having a CPU, since its start;
+    None if it has ended or the system does not measure it.
     """
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1])
@@ -182,7 +189,7 @@ def _waited_ns(pid: int) -> int | None:
 
 
 def _runs_on(pid: int) -> int | None:
-    """Return the number of the CPU on which a process ran last, or None if it has ended."""
+    """Return the number of the CPU on which the process `pid` ran last; None if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[36])
     except (OSError, ValueError, IndexError):

@@ -4,7 +4,9 @@ DEBIAN, FEDORA, ARCH, SUSE, ALPINE = "Debian, Ubuntu", "Fedora", "Arch", "openSU
 
 
 def _packages(debian: str, fedora: str = "", arch: str = "", suse: str = "", alpine: str = "") -> dict[str, str]:
-    """Return a program's package by distribution, from its name in each; "" means the same name as in Debian."""
+    """Return the names of one program's package by the name of the distribution, from its name in each; "" stands for
+    the same name as in Debian.
+    """
     names = {DEBIAN: debian, FEDORA: fedora, ARCH: arch, SUSE: suse, ALPINE: alpine}
     return {distribution: name or debian for distribution, name in names.items()}
 
@@ -98,7 +100,8 @@ PACKAGES = {
 
 
 def packages_of(program: str) -> str:
-    """Return a phrase with the package of a program in each distribution; KeyError if `PACKAGES` lacks the program.
+    """Return a phrase with the package that contains the program with this name, in each distribution. Raises KeyError
+    if `PACKAGES` lacks the program.
 
     >>> packages_of("telnet")
     'telnet (Debian, Ubuntu, Fedora, openSUSE), inetutils (Arch) or busybox-extras (Alpine)'
@@ -111,8 +114,8 @@ def packages_of(program: str) -> str:
 
 
 def not_installed(program: str) -> str:
-    """Return the sentence for a user whose machine lacks a program: it names the packages that contain it. Raises
-    KeyError if `PACKAGES` lacks the program.
+    """Return a sentence for a user whose machine lacks the program with this name; it names the packages that contain
+    it. Raises KeyError if `PACKAGES` lacks the program.
 
     >>> not_installed("iperf")
     'iperf is not installed on this machine; its package is iperf (Debian, Ubuntu, Fedora, Arch, Alpine) or iperf2 (openSUSE).'

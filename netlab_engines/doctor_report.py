@@ -39,7 +39,9 @@ def has_pocket_engine() -> bool:
 
 
 def host_programs() -> list[Requirement]:
-    """Return the programs that commands in hosts use most as optional requirements, met or not."""
+    """Return the programs that commands in hosts use most, each as an optional requirement that is met if the program
+    is installed.
+    """
     from netlab_engines import pocket
 
     return pocket.host_programs()
@@ -79,8 +81,8 @@ def pocket() -> list[Requirement]:
 
 
 def _boot(kernel: pocket_kernel.PocketKernel) -> Requirement:
-    """Boot a guest in the kernel, end it, and return whether it started, as a requirement: a system may forbid the
-    ways in which the kernel runs programs.
+    """Boot a guest in this pocket kernel and end it. Return the result as a requirement: met, with the time in s, or
+    not met, with the error as its remedy; nothing is raised if it does not start.
     """
     from netlab_engines.guests import Guest
 
@@ -106,8 +108,8 @@ def library() -> list[Requirement]:
 
 
 def _features(lacking: Collection[str], hint: str) -> Requirement:
-    """Return the optional requirement that a kernel has all of netlab's features, not met if `lacking`, the names of
-    missing ones, is not empty; `hint` is the remedy.
+    """Return the optional requirement that a kernel has all of netlab's features; it is not met if `lacking`, the names
+    of the missing ones, is not empty. `hint` is its remedy, a sentence.
     """
     seen = f"lacks {', '.join(sorted(lacking))}" if lacking else "all that netlab uses"
     return Requirement("kernel features", not lacking, seen, hint, required=False)

@@ -11,8 +11,9 @@ WITHOUT = ("lab", "perf")
 
 
 def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
-    """Return a text that differs whenever an engine on this kernel may give other numbers for the same plan: from
-    `kernel` (a hash or a release), the code of netlab in the directory `package`, and Mininet's version.
+    """Return a text that differs whenever an engine on this kernel may give other numbers for the same plan. It has
+    `kernel` (a hash of the kernel, or its release), a hash of netlab's code in the directory `package`, and Mininet's
+    version.
 
     Parameters
     ----------

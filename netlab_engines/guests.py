@@ -66,8 +66,8 @@ class AgentProcess:
     process: subprocess.Popen[bytes]
 
     def __init__(self, free_bytes: int = scratch.MIN_FREE_BYTES) -> None:
-        """Create the run's directory, which `close` removes, on a file system with at least `free_bytes` of free space;
-        the process is not started. Raises EngineError if there is no such space.
+        """Create the run's directory, which `close` removes, on a file system with at least `free_bytes` bytes of free
+        space; no process is started. Raises EngineError if there is no such space.
         """
         self.closed = False
         self._ready = False
@@ -83,7 +83,8 @@ class AgentProcess:
             raise
 
     def wait_until_ready(self) -> None:
-        """Wait until the agent has started, BOOT_PATIENCE_S at most; a second call does nothing.
+        """Wait until the agent has started, at most BOOT_PATIENCE_S s of wall-clock time; return at once if it has. If
+        it does not start, end it and raise RunError.
 
         Raises RunError if it does not start.
         """
@@ -97,8 +98,8 @@ class AgentProcess:
         self._ready = True
 
     def send(self, message: Message | Request) -> None:
-        """Send a message or a request to the agent; the guest runs from now on until it waits for the next one. Raises
-        RunError if the guest has ended.
+        """Send a message or a request to the agent and return when it is written; the guest runs from now on until it
+        waits for the next one. Raises RunError if the guest has ended.
         """
         # Clear the timeout of the last receive: after a partial send both sides would wait for ever.
         self.channel.settimeout(None)
@@ -108,8 +109,8 @@ class AgentProcess:
             raise self._end_error() from None
 
     def receive(self, patience_s: float | None = None) -> Message:
-        """Wait for the guest's next message and return it; `patience_s` is the longest wall-clock time in s, None to
-        wait without limit.
+        """Wait for the agent's next message and return it. `patience_s` is the longest wait in s of wall-clock time;
+        None waits without limit.
 
         Raises NoAnswerError if none arrives within `patience_s` of wall-clock time, and RunError, with the end of the
         guest's log, if the guest has ended.
@@ -120,8 +121,9 @@ class AgentProcess:
         return found
 
     def _read(self, size: int, deadline_s: float | None) -> bytearray:
-        """Read exactly `size` bytes from the channel and return them. Raises NoAnswerError if none arrives before
-        `deadline_s` on the monotonic clock (None: never), and RunError if the guest has ended.
+        """Read exactly `size` bytes from the agent's channel and return them. Raises NoAnswerError if the first does
+        not arrive before `deadline_s`, in s on the monotonic clock (None: no limit), and RunError if the agent has
+        ended.
         """
         data = bytearray(size)
         left = memoryview(data)
@@ -143,14 +145,16 @@ class AgentProcess:
         return data
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return the object whose methods each make one request and wait for its answer: `on_message` gets each message
-        before the answer, and `on_wait` is called several times a second until it comes.
+        """Return the object with a method for each request, which sends it and waits for its answer. Until the answer
+        comes, `on_message` gets each message of the agent, and `on_wait` is called several times a second, for example
+        to cancel by an exception; None omits either.
         """
         return requests_via(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
-        """Make the request named `do` with the arguments `words`, and return the answer; messages before it go to
-        `on_message`, and `on_wait` is called about every WAIT_S. Raises RunError if the request failed.
+        """Send the request with the name `do` and the arguments `words`, and return its answer. Each message before it
+        goes to `on_message`, and `on_wait` is called about every WAIT_S s; None omits either. Raises RunError if the
+        request failed or the agent has ended.
         """
         self.send({"do": do, "words": words})
         waited_from_s = time.monotonic()
@@ -170,8 +174,8 @@ class AgentProcess:
                 waited_from_s = time.monotonic()
 
     def interrupt(self, kill: bool = False) -> None:
-        """Interrupt the command in the foreground, as Ctrl-C does, or with `kill` kill it and the program that is
-        computing now; nothing happens if the guest has ended.
+        """Interrupt the guest's command in the foreground as Ctrl-C does, or, if `kill`, kill it and the program that
+        is computing now; nothing happens if the guest has ended.
         """
         try:
             self._urgent.sendall(b"k" if kill else b"i")
@@ -191,19 +195,21 @@ class AgentProcess:
             self._resources.close()
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
-        """Kill the process group of the agent and wait for the process's end."""
+        """Kill the process group of `process`, the agent, with SIGKILL and wait for the process's end."""
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
     def _end_error(self) -> RunError:
-        """Return (not raise) the error that the agent has ended, with the reason."""
+        """Return, and do not raise, a RunError saying that the agent has ended, with the reason from its crash file or
+        its log.
+        """
         return RunError(f"{self.what} has ended. {reason_of_end(self.folder, self.log)}")
 
 
 def reason_of_end(folder: Path, log: Path) -> str:
-    """Return the reason why a guest ended, as text for an error: the crash file in its folder, else the last lines of
-    its console log.
+    """Return sentences with the reason why a guest ended, for an error's text: from the crash file in its folder, else
+    from known messages in its console log `log`, else the last LOG_LINES lines of that.
     """
     crash = folder / files.CRASH
     if crash.exists():
@@ -266,10 +272,11 @@ class Guest(AgentProcess):
         readable: Sequence[str] | None = None,
         shared: Sequence[str] = (),
     ) -> None:
-        """Start to boot a guest with this kernel, in a process of its own; `wait_until_ready` waits for it. `calls` and
-        `start_ns` set how much network time (ns) system calls and program starts take, `pin` reserves a CPU, `program`
-        is the module to run; the others are its packages, memory in MiB, and the host's directories that it may read
-        and write. Raises OSError if it cannot be started.
+        """Start to boot a guest with this kernel, in a process of its own; `wait_until_ready` waits for it. `calls`
+        system calls at one time take no network time, and the start of a program takes `start_ns` ns. `pin` reserves a
+        CPU; the guest runs the module `program` with `packages` (None: this Python's) and has `memory_mb` MiB. It may
+        write to the host's directories `shared` and read `readable` (None: all). Raises OSError if it cannot be
+        started.
         """
         self.kernel = kernel
         self.settings = {"memory_mb": memory_mb, "seeded": True, "confined": launcher.landlock_version() > 0}
@@ -294,9 +301,10 @@ class Guest(AgentProcess):
             raise
 
     def _boot(self, launcher_arguments: list[str], calls: int, start_ns: int, memory_mb: int, slot: int | None) -> None:
-        """Start the kernel's process through the launcher, whose first arguments are given (parent, CPU, writable and
-        readable paths), and open the channels to it. `slot` is the descriptor of the CPU's lock, which the guest
-        inherits, or None; `calls` and `start_ns` are as for the class.
+        """Start the kernel's process through netlab's launcher and open the two channels to it. `launcher_arguments`
+        are the parent's pid, the CPU, and the writable and readable paths; `calls`, `start_ns` (ns) and `memory_mb`
+        (MiB) are those of `__init__`. `slot` is the file descriptor of the CPU's lock, which the guest inherits, or
+        None.
         """
         # Links whose paths have no spaces, because the kernel splits its command line at spaces.
         python, init = self.directory / "python", self.directory / "guest.py"
@@ -336,8 +344,9 @@ class Guest(AgentProcess):
 def _start(
     command: list[str], log: int, inherited_descriptors: tuple[int, ...], directory: Path
 ) -> subprocess.Popen[bytes]:
-    """Start a command in its own session, with its output in the open file `log`, these inherited descriptors
-    and `directory` as its home, and return the process.
+    """Start a command (its name and arguments) in a session of its own, and return the process. Its output goes to the
+    file with the descriptor `log`, it inherits `inherited_descriptors`, and `directory` is its home and its directory
+    for temporary files. Raises OSError if it cannot be started.
     """
     return subprocess.Popen(
         command,

@@ -45,8 +45,8 @@ OTHER_DISTRIBUTION = "Check whether your distribution has the modules in a separ
 
 
 def privilege() -> list[str] | None:
-    """Return the words to put before a command so that it runs as root: none if this process is root, `sudo -n` if that
-    works without a password, or None if it cannot become root.
+    """Return the words to put before a command so that it runs as root: [] if this process is root, `sudo -n` (two
+    words) if that works without a password, or None if this process cannot become root.
     """
     if os.geteuid() == 0:
         return []
@@ -81,7 +81,8 @@ def kernel_errors() -> dict[str, str | None]:
 
 
 def lacking() -> tuple[str, ...]:
-    """Return the names of the queue disciplines and congestion controls that this machine's kernel lacks.
+    """Return the names of the queue disciplines and congestion controls of netlab that this machine's kernel lacks,
+    tested as root at the first call.
 
     Raises EngineError if that cannot be determined.
     """
@@ -106,8 +107,9 @@ def features() -> Requirement:
 
 
 def _parts_requirement(name: str, parts: Sequence[str], all_there: str, *, required: bool = True) -> Requirement:
-    """Return the requirement `name` that the kernel has all of `parts`, with the text `all_there` if it does, and the
-    missing ones and a remedy if not; also not met if it cannot be tested.
+    """Return the requirement `name`, needed if `required`, that the kernel has all of the parts with the names `parts`:
+    met, with the text `all_there`, or not met, with the missing ones and a remedy. It is also not met if the kernel
+    cannot be tested; nothing is raised.
     """
     try:
         missing = [part for part in parts if kernel_errors()[part]]
@@ -118,8 +120,8 @@ def _parts_requirement(name: str, parts: Sequence[str], all_there: str, *, requi
 
 
 def remedy(missing: Collection[str]) -> str:
-    """Return sentences with the remedy for features that this machine's kernel lacks, given by their names, or "" if
-    none is missing.
+    """Return sentences with the remedy for parts, given by their names, that this machine's kernel lacks: the modules
+    to load or install, or the kernel to use. "" if `missing` is empty.
     """
     if not missing:
         return ""
@@ -139,8 +141,8 @@ def remedy(missing: Collection[str]) -> str:
 
 
 def place() -> str:
-    """Return a sentence about the source of this kernel's modules on this system; `{release}` in it stands for the
-    kernel's release, to be filled in by the caller.
+    """Return a sentence about how to get this kernel's modules on this system (WSL2, a container or a distribution);
+    the caller is to replace `{release}` in it by the kernel's release.
     """
     if "microsoft" in platform.release().lower():
         return WSL2

@@ -44,9 +44,9 @@ def landlock_version() -> int:
 
 
 def confine(writable: list[str], readable: list[str] | None = None) -> bool:
-    """Allow this process and its children, for good, to write only below the directories `writable` and to device
-    files, and to read only those and `readable` (None: everything). Returns whether the host has Landlock; without it
-    nothing is confined.
+    """Allow this process and its children, for good, to write only below the paths `writable` and to device files, and
+    to read only those, system programs and `readable` (None: everything). Return True, or False, with nothing confined,
+    if the kernel has no Landlock.
 
     A path in `readable` that begins with `=` may only be listed. Raises OSError if Landlock refuses.
     """
@@ -86,8 +86,9 @@ def confine(writable: list[str], readable: list[str] | None = None) -> bool:
 
 
 def main(arguments: list[str]) -> None:
-    """Confine this process as the command line says (see above), then execute the program in place of this one; the
-    process is killed when its parent ends, and exits with 1 if the parent has ended already.
+    """Confine this process and execute a program in place of it; does not return. `arguments` are the parent's pid, a
+    CPU (-1: all), writable and readable paths (each separated by colons; no readable ones: all), the program and its
+    arguments. The process is killed when its parent ends, and exits with 1 if that has ended.
     """
     parent, cpu, writable, readable = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -10,7 +10,9 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def check(result: int, what: str) -> None:
-    """Raise OSError with the C library's `errno` if the result of a C function is not 0; `what` names the call."""
+    """Raise OSError with the C library's `errno` if `result`, the return value of a function of `libc`, is not 0;
+    `what`, the function's name, is in the error's text.
+    """
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")

@@ -47,8 +47,9 @@ class Script:
     """
 
     def __init__(self, channel: HostChannel, folder: Path, packages: list[str]) -> None:
-        """Prepare a guest for a script; nothing is started. Copies of files go to `folder`, which the host reads, and
-        `packages` are the directories of netlab and Mininet.
+        """Prepare the object that runs one Mininet script in this guest; nothing is started. `channel` leads to the
+        host; copies of files that the script writes go to `folder`, which the host reads; `packages` are the
+        directories of netlab and Mininet.
         """
         self._channel = channel
         self._early_exits = channel.report_early_exits()
@@ -57,15 +58,17 @@ class Script:
         self._terminals = Terminals(self._foreground)
 
     def _foreground(self, group: int) -> None:
-        """Set the process group that receives interrupts from the host; 0 keeps the last one."""
+        """Set the id of the process group that receives the host's interrupts; 0 changes nothing, so that the last
+        group keeps them between two turns of the terminal.
+        """
         # Keep the group between two turns: an interrupt that comes then must reach it too.
         if group:
             self._channel.foreground(group)
 
     def _command(self, words: list[str], seed: int, home: str) -> tuple[list[str], dict[str, str]]:
-        """Prepare the guest for a script that starts now with the home directory `home`: its seed, replacements, and
-        the `sitecustomize` of its Python; return the words that run it and its environment variables. `words` are the
-        script and its arguments.
+        """Prepare the guest for a script: seed its random draws with `seed`, install replacements of programs and
+        netlab's start-up of Python, and block SIGINT. Return the program and arguments that run the script, and its
+        environment variables. `words` are the script's path and arguments, and `home` is its home directory.
         """
         self._channel.new_seed(seed)
         time.sleep(max(0.0, MIN_PROGRAM_START_S - time.monotonic()))
@@ -82,9 +85,9 @@ class Script:
         return [sys.executable, *words], environment
 
     def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
-        """Run a script, `words` being its path and arguments, to its end in the working directory `directory` with the
-        home directory `home` and this seed of random draws; send its output to the host meanwhile and return its exit
-        code. `keys` are the lines for Mininet's prompt.
+        """Run a script in the working directory `directory` to its end, send its output to the host meanwhile, and
+        return its exit code and the time. `words` are its path and arguments, `seed` seeds the random draws, `home` is
+        its home directory, and `keys` the text whose lines Mininet's prompt reads.
         """
         command, environment = self._command(words, seed, home)
         with open(COMMANDS, "w") as file:
@@ -97,9 +100,9 @@ class Script:
     def open_script(
         self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int
     ) -> ProcessReply:
-        """Start a script, `words` being its path and arguments, in the working directory `directory` with the home
-        directory `home` and this seed, on a new terminal of this size in rows and columns of characters; return its
-        pid, which names the terminal.
+        """Start a script on a new terminal of `rows` by `columns` characters, in the working directory `directory`;
+        return its pid, by which later requests name the terminal, and the time. `words` are its path and arguments,
+        `seed` seeds the random draws, and `home` is its home directory.
         """
         command, environment = self._command(words, seed, home)
         pid = self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)
@@ -107,18 +110,18 @@ class Script:
         return {"pid": pid, **self._now()}
 
     def turn(self, **words: Any) -> TerminalReply:
-        """Send keys to the script's terminal, let time pass and return its output and the time; the arguments are those
-        of `Terminals.turn`.
+        """Send keys to the script's terminal, let network time pass, and return the terminal's output and the time;
+        `words` are the arguments of `netlab_engines.agent.terminals.Terminals.turn` by name.
         """
         return {**self._terminals.turn(**words), **self._now()}
 
     def _now(self) -> TimeReply:
-        """Return the network time in s since the script's start."""
+        """Return the network time in s since the script's start, 0 before it."""
         return {"now_s": max(0.0, time.monotonic() - self._start_s)}
 
     def end_programs(self) -> TimeReply:
-        """Report programs that failed early, then end all programs that outlive the script with SIGINT and SIGTERM,
-        each with END_S to write their last output, and return the time.
+        """Report background programs that failed early, then end all programs that outlive the script: send them SIGINT
+        and, END_S s of network time later, SIGTERM, so that they can write their last output. Return the time.
         """
         self._early_exits.report(at_end=True)
         # Programs such as ping and tcpdump write their statistics on SIGINT.
@@ -132,8 +135,8 @@ class Script:
         return self._now()
 
     def keep_files(self) -> FilesReply:
-        """Copy the files that the script wrote to the guest's own directories to the host's folder, and return their
-        sorted paths, and the reason for each that could not be copied by its path.
+        """Copy the files that the script wrote or changed in the guest's own directories to the host's folder. Return
+        the sorted paths of the copied files, the reason for each other file by its path, and the time.
         """
         kept, lost = [], {}
         for path, state in _written_files():
@@ -150,8 +153,8 @@ class Script:
 
 
 def _written_files() -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield the path of each regular file that was written outside the host's directories, with its size in bytes and
-    its modification time in ns.
+    """Yield the path in the guest of each regular file that was written outside the host's directories, together with
+    its size in bytes and its modification time in ns; files that netlab and the system write themselves are left out.
     """
     for top, prefix in ((WRITTEN_FILES, ""), (SHARED_MEMORY, SHARED_MEMORY)):
         for place, folders, names in os.walk(top):

@@ -33,16 +33,16 @@ class Terminals:
     """
 
     def __init__(self, foreground: Callable[[int], None]) -> None:
-        """Start without terminals. `foreground` is called with the process group that receives interrupts from the
-        host; 0 means none.
+        """Start without terminals. `foreground` is called at each turn with the id of the process group that is to
+        receive the host's interrupts, and with 0 (none) at its end.
         """
         self._foreground = foreground
         self._open: dict[int, tuple[subprocess.Popen[bytes], int]] = {}
 
     def open(self, command: list[str], directory: str, environment: dict[str, str], rows: int, columns: int) -> int:
-        """Start a program in a working directory, with these environment variables, on a new pty of this size in rows
-        and columns of characters, and return its pid, which names the terminal; the command must make the pty its own
-        (`setsid -c`).
+        """Start a program on a new pseudo-terminal of `rows` by `columns` characters and return its pid, which names
+        the terminal. `command` has its name and arguments and must make the terminal its own (`setsid -c`); `directory`
+        is its working directory and `environment` its environment variables. Raises OSError if it cannot be started.
         """
         master, slave = pty.openpty()
         _resize(master, rows, columns)
@@ -120,13 +120,15 @@ class Terminals:
 
 
 def _resize(master: int, rows: int, columns: int) -> None:
-    """Set the size of the pty with the descriptor `master`, in rows and columns of characters."""
+    """Set the size of the pseudo-terminal whose master end has the file descriptor `master`, in rows and columns of
+    characters.
+    """
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
 def read_available(fd: int) -> bytes | None:
-    """Return the bytes that can be read from the descriptor `fd` now, b"" at the end of the file, or None if there are
-    none yet; `fd` must not block.
+    """Return the bytes, at most READ_BYTES, that can be read from the file descriptor `fd` now: None if there are none
+    yet, and b"" at the end of the file or on an error. The descriptor must be non-blocking.
     """
     try:
         return os.read(fd, READ_BYTES)
@@ -140,9 +142,9 @@ def read_available(fd: int) -> bytes | None:
 def run_with_output(
     channel: HostChannel, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False
 ) -> int:
-    """Run a command in the directory `cwd` with the environment variables `env`, send its output to the host while it
-    runs, and return its exit status; interrupts of the host go to it. With `endless_input` its input stays open and
-    empty, else it has none.
+    """Run a command (its name and arguments) in the directory `cwd` with the environment variables `env`, send its
+    output to the host while it runs, and return its exit code (negative: the signal that ended it). The host's
+    interrupts go to it. With `endless_input` its input stays open and empty; else it is at its end.
 
     Mininet's prompt polls its input while a command
     runs, and an input at its end would keep it busy.
@@ -175,7 +177,9 @@ def run_with_output(
 
 
 def _discard(reading: int) -> None:
-    """Read the pipe with the descriptor `reading` until no program has it open, and close it."""
+    """Read the pipe with the file descriptor `reading` and discard the data until no program has its other end open,
+    then close it.
+    """
     os.set_blocking(reading, True)
     while os.read(reading, READ_BYTES):
         pass
@@ -183,8 +187,8 @@ def _discard(reading: int) -> None:
 
 
 def _relay(channel: HostChannel, reading: int, ended: int) -> None:
-    """Send what arrives on the pipe `reading`, and reports of programs that fail early, to the host until the pipe ends
-    or the process of the pidfd `ended` has ended.
+    """Send the host the text that arrives on the pipe with the descriptor `reading`, and reports of programs that fail
+    early; return when the pipe is at its end or the process of the pidfd `ended` has ended.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     os.set_blocking(reading, False)

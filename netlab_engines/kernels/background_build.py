@@ -24,13 +24,17 @@ class BuildProgress:
     """The present work, such as the name of a file."""
 
     def __str__(self) -> str:
-        """Return a line for the user with the fraction, the remaining time and the phase."""
+        """Return one line of text for the user: the finished part in percent, the remaining time in s, the phase and,
+        in parentheses, the detail.
+        """
         detail = f" ({self.detail})" if self.detail else ""
         return f"kernel: {self.fraction:4.0%}, about {self.remaining_s:3.0f} s left: {self.phase}{detail}"
 
 
 def path() -> Path:
-    """Return the path of the file with the progress, which a build holds locked."""
+    """Return the path of the file with the progress of a build in the background, in the user's cache; the build holds
+    it locked while it runs, and it need not exist.
+    """
     return cache.root() / "pocket-kernel.json"
 
 
@@ -57,7 +61,9 @@ def current_progress() -> BuildProgress | None:
 
 
 def failure() -> str:
-    """Return why the last background build failed, or "" if it did not or there was none."""
+    """Return the text that says why the last build of the pocket kernel in the background failed; "" if it did not fail
+    or there was none.
+    """
     try:
         return str(_parse_entries(path().read_text()).get("failure", ""))
     except OSError:

@@ -32,9 +32,9 @@ BUILD_ANEW = (
 
 
 def best_first(kind_directory: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
-    """Return the complete builds of a kind of kernel, the best first: those by the recipe with the hash `recipe`, then
-    by higher kernel version, then by later time of the build. `kind_directory` is the kind's directory in the user's
-    cache, and `read` reads a build from its directory or raises KernelError.
+    """Return the complete builds of one kind of kernel, the best first: those by the recipe with the hash `recipe`,
+    then by higher kernel version, then by later time of the build. `kind_directory` is `cache.kernels()` or
+    `cache.libraries()`; `read` returns the kernel in the directory of a build, or raises KernelError to leave it out.
     """
     found: list[Any] = []
     for directory in cache.builds(kind_directory):
@@ -48,9 +48,9 @@ def best_first(kind_directory: Path, read: Callable[[Path], K], recipe: str) -> 
 def read_build(
     directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)
 ) -> tuple[dict[str, Any], Version, frozenset[str]]:
-    """Read the directory of a build, which must have `files`, and the keys `facts` ("release" first) in its
-    `build.json`; return the contents of `build.json`, the kernel's version as numbers, and its capabilities by the file
-    `config`. Raises KernelError if a file is missing or `build.json` cannot be read.
+    """Read the directory of a build, which must have the files `files`; its build.json must have the keys `facts`, the
+    first of which is the kernel's release. Return the contents of build.json, the release as numbers, and the names of
+    the kernel's capabilities. Raises KernelError if a file is missing or build.json cannot be read.
     """
     missing = [name for name in files if not (directory / name).is_file()]
     if missing:
@@ -67,7 +67,7 @@ def read_build(
 
 @functools.cache
 def _capabilities_in(config: Path, _mtime_ns: int, version: Version) -> frozenset[str]:
-    """Return the capabilities of a kernel of this version with the configuration file `config`. The result is cached
-    until the file's time of modification changes, because every run looks for its kernel.
+    """Return the names of the capabilities of a kernel with this version and the configuration file `config`. The
+    result is cached for the file's modification time `_mtime_ns` in ns, because every run looks for its kernel.
     """
     return capabilities_of(config.read_text(), version)

@@ -10,15 +10,15 @@ from netlab.base.location import CARRIED
 
 
 def kernels() -> Path:
-    """Return the user's directory of pocket kernels, which has `<version>-<key>/{linux,mnexec,config,build.json,...}`
-    for each; it may not exist yet.
+    """Return the path of the user's directory of pocket kernels, which has a directory `<version>-<key>` with the files
+    linux, mnexec, config and build.json for each; it need not exist.
     """
     return root() / "kernels"
 
 
 def libraries() -> Path:
-    """Return the user's directory of library kernels, which has
-    `<version>-<key>/{netlab-library,config,build.json,...}` for each; it may not exist yet.
+    """Return the path of the user's directory of library kernels, which has a directory `<version>-<key>` with the
+    files netlab-library, config and build.json for each; it need not exist.
     """
     return root() / "libraries"
 
@@ -32,8 +32,8 @@ def shared() -> Path:
 
 
 def builds(kind_directory: Path) -> list[Path]:
-    """Return the directories of all builds in `kind_directory`, which is `kernels()` or `libraries()`, then those in the shared
-    cache and in netlab's wheel, each place sorted by name.
+    """Return the paths of all entries of `kind_directory`, which is `kernels()` or `libraries()`, then of the
+    directories of the same name in the shared cache and in netlab's wheel; each place is sorted by name.
 
     Raises KernelError if this user may not read one of these directories.
     """
@@ -45,8 +45,8 @@ def builds(kind_directory: Path) -> list[Path]:
 
 
 def _inside(place: Path) -> list[Path]:
-    """Return the sorted entries of a directory; [] if there is no such directory. Raises KernelError if it cannot be
-    read.
+    """Return the paths of all entries of the directory `place`, sorted by name; [] if there is no such directory.
+    Raises KernelError if it cannot be read.
     """
     try:
         return sorted(place.iterdir())

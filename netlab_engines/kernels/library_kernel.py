@@ -40,28 +40,30 @@ class LibraryKernel:
 
     @property
     def mnexec_path(self) -> Path | None:
-        """The path of netlab's own `mnexec` next to the program, for the native engine; None for old builds,
-        WebAssembly, and programs that netlab did not build.
+        """The path of netlab's own `mnexec`, a program that enters network namespaces, in the directory of the kernel's
+        build; None if the build has none (old builds, WebAssembly) or netlab did not build the kernel.
         """
         beside = self.path.parent / MNEXEC
         return beside if self.build and beside.is_file() else None
 
 
 def program_of(machine: str) -> str:
-    """Return the name of the program's file in a build for a processor or "wasm"."""
+    """Return the name of the kernel's program file in a build for `machine`, a processor such as "x86_64", or
+    "wasm".
+    """
     return WASM_PROGRAM if machine == WASM else PROGRAM
 
 
 def recipe_hash(machine: str = platform.machine()) -> str:
     """Return the SHA-256, in hexadecimal digits, of everything that netlab adds to the source of the library kernel for
-    a processor or "wasm"; a build with another hash must be built anew.
+    `machine`, a processor or "wasm" (by default this one's); a build with another hash must be built anew.
     """
     return recipes.WASM if machine == WASM else recipes.LIBRARY
 
 
 def failure() -> str:
-    """Return why the present recipe could not be built here, as `note_failure` recorded it, or "" if it was built or
-    was not tried.
+    """Return the text that says why this version's library kernel could not be built on this machine, from the file in
+    the cache where the builder recorded it; "" if it was built or no build was tried.
     """
     try:
         recipe, _, why = (cache.libraries() / FAILURE).read_text().partition("\n")
@@ -71,20 +73,24 @@ def failure() -> str:
 
 
 def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
-    """Return all library kernels for a processor or "wasm" in the user's cache, the shared cache and netlab's wheel,
-    the best first.
+    """Return all library kernels for `machine`, a processor or "wasm" (by default this one's), in the user's cache, the
+    shared cache and netlab's wheel, the best first; incomplete builds are left out.
     """
     found = best_first(cache.libraries(), from_directory, recipe_hash(machine))
     return [kernel for kernel in found if kernel.machine == machine]
 
 
 def ready(machine: str = platform.machine()) -> LibraryKernel | None:
-    """Return the best library kernel by the present recipe for a processor or "wasm", or None if there is none."""
+    """Return the best library kernel for `machine`, a processor or "wasm" (by default this one's), that this version of
+    netlab's recipe built; None if there is none.
+    """
     return next(iter(_current(machine)), None)
 
 
 def _current(machine: str) -> list[LibraryKernel]:
-    """Return all library kernels by the present recipe for a processor or "wasm"."""
+    """Return the library kernels for `machine`, a processor or "wasm", that this version of netlab's recipe built, the
+    best first.
+    """
     current = recipe_hash(machine)
     return [kernel for kernel in builds(machine) if kernel.build.get("recipe") == current]
 
@@ -134,8 +140,8 @@ def find() -> LibraryKernel:
 
 
 def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:
-    """Return the library kernel in the directory of a build; `program` is the path of its program if that is not the
-    usual one.
+    """Return the library kernel in the directory of a build; `program` is the path of its program (None: the usual file
+    in the directory).
 
     Raises KernelError if a file is missing or `build.json` cannot be read.
     """

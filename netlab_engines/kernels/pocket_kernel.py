@@ -34,7 +34,9 @@ class PocketKernel:
 
     @property
     def mnexec_path(self) -> Path:
-        """The path of netlab's own `mnexec`, next to the kernel."""
+        """The path of netlab's own `mnexec`, a program that enters network namespaces, next to the kernel's program;
+        the file is not checked.
+        """
         return self.path.with_name("mnexec")
 
 
@@ -86,7 +88,7 @@ def by_another_version(kernel: PocketKernel) -> bool:
 
 
 def from_directory(directory: Path) -> PocketKernel:
-    """Return the pocket kernel in the directory of a build.
+    """Return the pocket kernel in the directory of a build, with its release, capabilities and build.json.
 
     Raises KernelError if a file is missing or `build.json` cannot be read.
     """

@@ -9,8 +9,8 @@ Version = tuple[int, ...]
 
 
 def parse_version(text: str) -> Version:
-    """Return the numbers at the front of a kernel's or a package's version. Raises KernelError if the text does not
-    begin with a number.
+    """Return the numbers at the front of the text of a kernel's or a package's version, from left to right. Raises
+    KernelError if the text does not begin with a number.
 
     >>> parse_version("7.3.4-1~bpo13+1")
     (7, 3, 4)

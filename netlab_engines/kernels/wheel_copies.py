@@ -15,8 +15,9 @@ OTHER_CACHE = "Set NETLAB_CACHE to a directory of yours in which programs may be
 
 
 def executable_build(directories: Sequence[Path], programs: Sequence[str], kind_directory: Path) -> Path:
-    """Return the first of the directories of a build in which its programs can be executed. If there is none, and one of
-    them is in netlab's wheel, return a copy of that one in the user's directory of that kind of kernel.
+    """Return the first of `directories`, which hold the same build, in which the programs with the names `programs` can
+    be executed. If there is none, and one of them is in netlab's wheel, copy that one into `kind_directory`, the user's
+    directory of this kind of kernel, and return the copy. Raises KernelError if that fails.
 
     Parameters
     ----------
@@ -50,7 +51,9 @@ def executable_build(directories: Sequence[Path], programs: Sequence[str], kind_
 
 
 def _can_execute(directory: Path, programs: Sequence[str]) -> bool:
-    """Return whether this user may execute all these programs; False on a file system that is mounted noexec."""
+    """Return whether this user may execute all programs with these names in `directory`; False if one is missing or the
+    file system is mounted noexec.
+    """
     return all(os.access(directory / name, os.X_OK) for name in programs)
 
 
