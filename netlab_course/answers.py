@@ -22,7 +22,8 @@ WIDTH = 88
 
 
 def filled(text: str) -> str:
-    """Wrap the lines of a text that are too long for a page, and indent their continuations.
+    """Return a text whose lines are wrapped to at most 88 characters, with the continuation of a line indented by two
+    spaces.
 
     >>> filled("one line")
     'one line'
@@ -31,7 +32,8 @@ def filled(text: str) -> str:
 
 
 def with_unit(number: float, unit: str) -> str:
-    """Return a number with four significant digits and its unit as text; "1 byte", not "1 bytes".
+    """Return a number and its unit ("" for none) as text; four significant digits, but at least all digits before the
+    point, and no trailing zeros. It writes "1 byte", not "1 bytes".
 
     >>> with_unit(4.79846, "Mbit/s"), with_unit(0.0403, ""), with_unit(1066, "bytes"), with_unit(1, "bytes")
     ('4.798 Mbit/s', '0.0403', '1066 bytes', '1 byte')
@@ -48,8 +50,8 @@ def with_unit(number: float, unit: str) -> str:
 
 
 def is_stub(answer: object) -> bool:
-    """Return whether an answer is still the one in the original notebook: `...`, None, a list with `...`, or a function
-    without a body.
+    """Return whether an answer is still the one in the original notebook: `...`, None, a list or tuple with an item
+    `...`, or a function whose body does nothing.
     """
     # A stub function returns None, so its result in a later cell is also a stub.
     if answer is None or isinstance(answer, EllipsisType):
@@ -68,7 +70,9 @@ def is_stub(answer: object) -> bool:
 
 
 def as_number(answer: object) -> tuple[float | None, str]:
-    """Return a student's answer as a finite float and "", or None and a message with the reason why it is no number."""
+    """Return a student's answer as a finite float and "", or None and a message with the reason why it is no number: a
+    text, a truth value, a function, several numbers, or not finite.
+    """
     if isinstance(answer, str):
         point = " Python takes a point, no comma." if re.search(r"\d,\d", answer) else ""
         return None, f"got the text {answer!r}; write the number without quotes and without its unit.{point}"
@@ -91,7 +95,9 @@ def as_number(answer: object) -> tuple[float | None, str]:
 
 
 def _comma_problem(answer: object) -> str:
-    """Return the message about a tuple of integers that a comma in a number made; "" for any other answer."""
+    """Return a message if an answer is a tuple of integers that a comma in a number makes, such as (4, 8) for 4.8 or
+    (1, 500) for 1500; "" for any other answer.
+    """
     if not (isinstance(answer, tuple) and len(answer) > 1 and all(type(part) is int for part in answer)):
         return ""
     first, *others = answer
@@ -106,8 +112,8 @@ def _comma_problem(answer: object) -> str:
 
 
 def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
-    """Return a message about the parameters that a student's function lacks; "" if it can be called
-    with these names.
+    """Return a message if a student's function cannot be called with exactly these names of keyword arguments; "" if it
+    can, or if Python does not know its parameters.
     """
     try:
         signature = inspect.signature(function)
@@ -124,7 +130,9 @@ def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
 
 
 def error_in_words(error: Exception) -> str:
-    """Return the end of a sentence about an error in a student's code, with the line that raised it."""
+    """Return the end of a sentence about an error that a student's code raised: its type and text, and the source text
+    of the student's line that raised it. Of an error raised by netlab's own code, the type is left out.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if frame.line and not _is_installed(frame.filename)]
     line = f" (in the line `{theirs[-1].line}`)" if theirs else ""
@@ -135,23 +143,28 @@ def error_in_words(error: Exception) -> str:
 
 
 def _is_ours(filename: str) -> bool:
+    """Return whether a file, given by its path, belongs to netlab."""
     return is_own_file(filename)
 
 
 def _is_installed(filename: str) -> bool:
-    """Return whether a file belongs to netlab, Python or a package, so that its lines are not the student's."""
+    """Return whether a file, given by its path, belongs to netlab, Python or a package, so that its lines are not the
+    student's.
+    """
     return _is_ours(filename) or any(
         Path(filename).is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")
     )
 
 
 def arguments_in_words(case: Mapping[str, Any]) -> str:
-    """Return the arguments of a trial as text, such as "rate_mbps=5, payload_bytes=1000"."""
+    """Return the arguments of a trial, values by name, as text, such as "rate_mbps=5, payload_bytes=1000"."""
     return ", ".join(f"{name}={value!r}" for name, value in case.items())
 
 
 def answer_in_words(answer: object) -> str:
-    """Return a description of an object of any type in a few words; short plain values as they are."""
+    """Return a description of an answer of any type: the repr of a text, number, list, tuple or dict if it has at most
+    60 characters, else "the function 'f'" or "an object of type Run".
+    """
     if isinstance(answer, (str, int, float, list, tuple, dict)) and len(repr(answer)) <= 60:
         return repr(answer)
     if callable(answer):

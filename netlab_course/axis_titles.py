@@ -28,7 +28,8 @@ _SURE = r"goodput|throughput|bandwidth|delay|latency|rtt|round[\s-]?trip|jitter"
 
 
 def axis_title_problem(title: str, unit: str) -> str:
-    """Return the problem of the title of an axis whose values have a unit ("" for a ratio); "" if there is none.
+    """Return what is wrong with the title of an axis whose values are in `unit` ("" for a ratio), such as "its unit is
+    missing"; "" if nothing is. Only the first 200 characters of the title count.
 
     >>> [axis_title_problem(title, "Mbit/s") for title in ("Goodput (Mbit/s)", "TCP in Mbit/s", "Goodput / Mbit/s")]
     ['', '', '']
@@ -62,15 +63,19 @@ def axis_title_problem(title: str, unit: str) -> str:
 
 
 def _pattern(unit: str) -> str:
-    """Return the regular expression of a unit in a title; a unit without known spellings stands for itself."""
+    """Return the regular expression that finds a unit, such as "ms", in any of its spellings in a title; a unit without
+    known spellings stands for itself.
+    """
     return rf"(?i)(?<![\w/])(?:{_UNITS.get(unit, re.escape(unit))})(?![\w/])"
 
 
 def _has_unit(text: str, unit: str) -> bool:
-    """Return whether a title has a unit in one of its spellings."""
+    """Return whether a title (`text`) has a unit, such as "ms", in one of its spellings."""
     return re.search(_pattern(unit), text) is not None
 
 
 def _is_bracketed(text: str, unit: str) -> bool:
-    """Return whether a title has a unit in brackets."""
+    """Return whether a title (`text`) has a unit in round or square brackets, in one of its spellings. Raises KeyError
+    for a unit without known spellings.
+    """
     return re.search(rf"(?i)[(\[]\s*(?:{_UNITS[unit]})\s*[)\]]", text) is not None

@@ -24,23 +24,23 @@ class Entry:
 
     @property
     def stem(self) -> str:
-        """The notebook's name, such as `01_udp_loss`."""
+        """The name of the chapter's notebook without `.ipynb`, such as `01_udp_loss`."""
         return self.path.stem
 
     @property
     def number(self) -> int:
-        """The chapter's number, which is its place in the order of learning."""
+        """The chapter's number: the first two digits of its notebook's name, in the order of learning."""
         return int(self.stem[:2])
 
     @property
     def topic(self) -> str:
-        """The name of its package in `netlab_course.chapters`, such as `udp_loss`."""
+        """The name of the chapter's package in `netlab_course.chapters`, such as `udp_loss`."""
         return self.stem[3:]
 
     @cached_property
     def _cells(self) -> list[dict[str, Any]]:
-        """The cells of the notebook, each with its source as one text. Raises NetlabError when the
-        file is no notebook.
+        """The cells of the chapter's notebook as dicts of its JSON, each with its source as one text. Raises
+        NetlabError when the file cannot be read or is no notebook.
         """
         try:
             cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
@@ -50,34 +50,43 @@ class Entry:
 
     @property
     def _head(self) -> str:
-        """The text of the first cell; "" if there is none."""
+        """The source of the notebook's first cell; "" if there is none."""
         return str(self._cells[0]["source"]) if self._cells else ""
 
     @property
     def title(self) -> str:
-        """The title in the first cell, or else the topic."""
+        """The chapter's title: the first Markdown heading in the notebook's first cell, or else the topic with spaces
+        for underscores.
+        """
         return _first(r"^# (.+)$", self._head) or self.topic.replace("_", " ")
 
     @property
     def question(self) -> str:
-        """The question that the chapter answers; "" if its first cell asks none."""
+        """The question that the chapter answers: the first line in bold of the notebook's first cell; "" if there is
+        none.
+        """
         return _first(r"^\*\*(.+)\*\*$", self._head)
 
     @property
     def minutes(self) -> str:
-        """The duration in minutes as the first cell has it, such as "60 to 90"; "" if it has none."""
+        """The duration in minutes as text, as the notebook's first cell has it, such as "60 to 90"; "" if it has
+        none.
+        """
         return _first(r"\*Time\*: ([\d to]+?) minutes", self._head)
 
     @cached_property
     def exercises(self) -> list[str]:
-        """The names (keys) of the exercises that have a check, in order."""
+        """The keys of the exercises that have a check, in the notebook's order: the ids of cells that end in "-check",
+        without it.
+        """
         return [
             str(cell["id"]).removesuffix("-check") for cell in self._cells if str(cell.get("id", "")).endswith("-check")
         ]
 
 
 def originals() -> Path:
-    """Return the folder of netlab's original notebooks: `$NETLAB_NOTEBOOKS`, or `notebooks` of the clone or the wheel.
+    """Return the folder of netlab's original notebooks: `$NETLAB_NOTEBOOKS` if it is set, else `notebooks` of the clone
+    or the wheel.
 
     Raises NetlabError when there is no such folder.
     """
@@ -91,13 +100,16 @@ def originals() -> Path:
 
 
 def chapters(folder: Path | None = None) -> list[Entry]:
-    """Return the chapters of a folder (by default netlab's originals), in the order of learning."""
+    """Return the chapters whose notebooks are in a folder (None: netlab's originals), ordered by their numbers. Raises
+    NetlabError when there are no originals.
+    """
     found = sorted((folder or originals()).glob("*.ipynb"))
     return [Entry(path) for path in found if re.fullmatch(r"\d\d_[a-z0-9_]+", path.stem)]
 
 
 def find(word: str, folder: Path | None = None) -> Entry:
-    """Return the chapter with this number, topic or name (`1`, `udp_loss`, `01_udp_loss`, `01_udp_loss.ipynb`).
+    """Return the chapter of a folder (None: netlab's originals) with this number, topic or name (`1`, `udp_loss`,
+    `01_udp_loss`, `01_udp_loss.ipynb`).
 
     Raises NetlabError with the known names when there is none.
     """
@@ -110,8 +122,8 @@ def find(word: str, folder: Path | None = None) -> Entry:
 
 
 def progress(folder: Path | None = None) -> None:
-    """Print every chapter of a folder (by default netlab's originals) with its minutes and the number of its exercises
-    that were passed on this machine.
+    """Print a table with every chapter of a folder (None: netlab's originals), its minutes, and the number of its
+    exercises that this user has passed.
     """
     known = progress_store.read()
     rows = [(" ", "    chapter", "minutes", "passed")]
@@ -127,6 +139,8 @@ def progress(folder: Path | None = None) -> None:
 
 
 def _first(pattern: str, text: str) -> str:
-    """Return the first group of the first match of a pattern, stripped; "" if there is none."""
+    """Return the first group of the first match of a regular expression in a text, without surrounding spaces; "" if
+    nothing matches. ^ and $ match at every line.
+    """
     found = re.search(pattern, text, flags=re.MULTILINE)
     return found[1].strip() if found else ""

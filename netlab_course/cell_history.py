@@ -60,8 +60,8 @@ class CellHistory:
     """The last run of each cell and of each name of a notebook. `shell` is IPython's, `topic` the chapter's."""
 
     def __init__(self, shell: Any, topic: str) -> None:
-        """Begin with no recorded cell; `shell` is IPython's shell, and `topic` helps to find the notebook's file in a
-        browser.
+        """Begin with no recorded cell; `shell` is IPython's shell, and `topic`, the name of the chapter's package,
+        helps to find the notebook's file in a browser.
         """
         self._shell = shell
         self._topic = topic
@@ -70,13 +70,17 @@ class CellHistory:
         self._by_name: dict[str, CellRun] = {}
 
     def note_start(self, info: Any) -> None:
-        """Record that a cell starts, with the previous values of its names; for IPython's event `pre_run_cell`."""
+        """Record that a cell starts, with the previous values of the names that it defines. IPython calls this at its
+        event `pre_run_cell`, with an `info` that has the code as `raw_cell`.
+        """
         names, values = defined_names(info.raw_cell), self._shell.user_ns
         before = {name: values[name] for name in names if name in values}
         self._running.append(CellRun(self._cell_id(info), info.raw_cell, names, time.time(), before))
 
     def note_end(self, result: Any) -> None:
-        """Record the way in which the last started cell ended; for IPython's event `post_run_cell`."""
+        """Record the way in which the last started cell ended. IPython calls this at its event `post_run_cell`, with a
+        `result` that has the cell's error, or with None.
+        """
         # The cell in which the events were registered has no recorded start.
         if not self._running:
             return
@@ -95,7 +99,9 @@ class CellHistory:
         return self._running[-1].source if self._running else ""
 
     def doubts(self, key: str) -> Doubts:
-        """Return the doubts about the values that the running cell passes to the check `key`; none outside a cell."""
+        """Return the doubts about the values that the running cell passes to the check `key`; no doubts outside a cell,
+        or if `key` is "".
+        """
         if not self._running or not key:
             return Doubts()
         current = self._running[-1]
@@ -131,7 +137,9 @@ class CellHistory:
         return Doubts(tuple(reasons), tuple(remarks))
 
     def _cell_id(self, info: Any) -> str:
-        """Return the identifier of the cell that starts; "" if the front end sends none."""
+        """Return the identifier of the cell that starts, from IPython's `info` on it or the kernel's request; "" if the
+        front end sends none.
+        """
         found = getattr(info, "cell_id", None)
         if found is None:
             # IPython before version 8 does not pass the id to the event; the kernel's request has it.
@@ -142,8 +150,8 @@ class CellHistory:
         return str(found or "")
 
     def _defined_in_spite_of(self, error: BaseException, run: CellRun) -> frozenset[str]:
-        """Return the names that a run which failed with `error` has defined: those whose value changed, and those of
-        statements before the error.
+        """Return the names that a cell's run which ended with `error` has defined all the same: those whose value
+        changed, and those of the statements before the one that raised it.
         """
         values = self._shell.user_ns
         changed = {name for name in run.names if name in values and values[name] is not run.before.get(name, values)}
@@ -159,8 +167,8 @@ class CellHistory:
         return frozenset(changed)
 
     def _saved_page(self, check_source: str) -> tuple[float, set[str]]:
-        """Return the time of day (as from `time.time`) at which the notebook with this check cell was saved, and the
-        sources of its code cells; 0 and an empty set without a file.
+        """Return the time of day (in s, as from `time.time`) at which the notebook that has a cell with the code
+        `check_source` was saved, and the sources of its code cells; 0 and an empty set if no such file is found.
         """
         for path in self._notebook_files():
             try:
@@ -175,7 +183,7 @@ class CellHistory:
         return 0.0, set()
 
     def _notebook_files(self) -> list[Path]:
-        """Return a list with the path of the notebook that runs this; empty if it is unknown."""
+        """Return a list with the path of the notebook whose kernel runs this code; empty if it is unknown."""
         named = self._shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
         if named:
             return [Path(str(named))]
@@ -188,7 +196,7 @@ class CellHistory:
 
 def begin(topic: str) -> None:
     """Record the cells of the notebook that calls this function from now on; do nothing outside IPython, or if they are
-    recorded already. `topic` is the chapter's.
+    recorded already. `topic` is the name of the chapter's package.
     """
     shell = _shell()
     if shell is None or getattr(shell, _SHELL_ATTRIBUTE, None) is not None:
@@ -206,7 +214,9 @@ def running_source() -> str:
 
 
 def doubts_about(key: str) -> Doubts:
-    """Return the doubts about the answer that the current cell gives to the check `key`; none outside a notebook."""
+    """Return the doubts about the answer that the running cell gives to the check `key`; no doubts outside a cell, or
+    where no cells are recorded.
+    """
     history: CellHistory | None = getattr(_shell(), _SHELL_ATTRIBUTE, None)
     return Doubts() if history is None else history.doubts(key)
 
@@ -217,7 +227,8 @@ def _shell() -> Any:
 
 
 def defined_names(source: str) -> frozenset[str]:
-    """Return the names that a cell's code defines; of code with a syntax error, those that single lines show.
+    """Return the names that a cell's code defines; of code with a syntax error, those in lines that look like an
+    assignment or a definition.
 
     >>> sorted(defined_names("import numpy as np\\nfor i in range(3):\\n    x, y = i, (z := i)\\ndef f(): a = 1"))
     ['f', 'i', 'np', 'x', 'y', 'z']
@@ -238,7 +249,7 @@ def defined_names(source: str) -> frozenset[str]:
 
 def answer_names(source: str, key: str) -> set[str]:
     """Return the names whose values the code of a cell passes to the check `key`, without those that the cell itself
-    defines.
+    defines; no names if the code has a syntax error.
 
     >>> sorted(answer_names("mine = [x, y]\\nchapter.check.rtt(mine)", "rtt")), answer_names("print(x)", "rtt")
     (['x', 'y'], set())
@@ -273,7 +284,9 @@ def answer_names(source: str, key: str) -> set[str]:
 
 
 def _parsed(source: str) -> ast.Module | None:
-    """Return the syntax tree of a cell without magic commands; None if it is not valid Python."""
+    """Return the syntax tree of a cell's code, with empty lines in place of magic commands; None if it is not valid
+    Python.
+    """
     # Replace magic commands by empty lines, which keeps the numbers of the other lines.
     for text in (source, _MAGIC.sub("", source)):
         try:
@@ -309,7 +322,9 @@ def _bound(tree: ast.AST) -> set[str]:
 
 
 def _failure(error: BaseException) -> str:
-    """Return a text on an error that ended a cell, such as "ended with a ValueError"."""
+    """Return a text on an error that ended a cell, such as "ended with a ValueError"; "was interrupted" for a
+    KeyboardInterrupt.
+    """
     if isinstance(error, KeyboardInterrupt):
         return "was interrupted"
     kind = type(error).__name__

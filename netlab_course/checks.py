@@ -76,14 +76,16 @@ class Result:
     """The message in parts: the given answer, the mistake, and the place to look."""
 
     def __str__(self) -> str:
-        """Return the message in lines: a sign for the verdict, the check's name and the sentences."""
+        """Return the message in lines: a sign for the verdict (✓, ✗ or ·), the check's name and the first sentence,
+        then one indented line for each further sentence.
+        """
         mark = {Status.PASSED: "✓", Status.FAILED: "✗", Status.NOT_ATTEMPTED: "·"}[self.status]
         first, *more = self.sentences
         return "\n".join([f"{mark} {self.check}: {first}", *(f"  {sentence}" for sentence in more)])
 
     def show(self, css_class: str = "", metadata: Mapping[str, Any] | None = None) -> None:
         """Show the verdict as text with a coloured bar in a notebook, and as plain text elsewhere; `css_class` is an
-        additional class of its HTML, and `metadata` is saved with it.
+        additional class of its HTML, and `metadata` (None: nothing) is saved with the notebook's output.
         """
         colour = {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828"}.get(self.status, GREY)
         # The page's style sheet recognizes a verdict by its CSS classes.
@@ -102,24 +104,26 @@ class Misconception:
 
 
 def _tries_in_words(number: int, noun: str) -> tuple[str, ...]:
-    """Return the sentence about a number of wrong tries, which are called `noun`; none for the first."""
+    """Return a tuple with the sentence about a number of wrong tries, which the plural `noun` names, such as "letters";
+    an empty one for none or one.
+    """
     return (f"Wrong {noun} so far: {number}.",) if number > 1 else ()
 
 
 def slips(*pairs: Any) -> list[Misconception]:
-    """Return misconceptions from alternating wrong answers (numbers, or functions with the check's arguments) and
-    messages.
+    """Return misconceptions from alternating wrong answers (numbers, or functions of the check's keyword arguments) and
+    messages. Raises ValueError when the last message is missing.
     """
     return [Misconception(answer, sentence) for answer, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
 
 
 def formula_slips(*pairs: Any) -> list[Misconception]:
-    """Return misconceptions like `slips`, whose wrong formulas take one object with all arguments as attributes
-    (`q.rate_mbps`).
+    """Return misconceptions from alternating wrong formulas and messages; a formula takes one object with the check's
+    arguments as attributes (`lambda q: q.rate_mbps * 2`). Raises ValueError when the last message is missing.
     """
 
     def spread(formula: Callable[[Any], float]) -> Callable[..., float]:
-        """Return a formula of keyword arguments that passes them to `formula` as one object."""
+        """Return a function of keyword arguments that calls `formula` with one object that has them as attributes."""
         return lambda **case: formula(SimpleNamespace(**case))
 
     return [Misconception(spread(formula), sentence) for formula, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
@@ -129,13 +133,15 @@ class Hint:
     """A check's `hint`, which must be called to show a hint: its repr says how."""
 
     def __init__(self, check: Check) -> None:
+        """Store the check whose hints are shown."""
         self._check = check
 
     def __call__(self) -> None:
-        """Print the next hint."""
+        """Show the next hint of the check."""
         self._check.give_hint()
 
     def __repr__(self) -> str:
+        """Return a text that names the call which shows a hint, for a student who forgot the parentheses."""
         return f"For a hint add the parentheses: chapter.check.{self._check.key or '...'}.hint()"
 
 
@@ -170,7 +176,9 @@ class Check:
 
     @property
     def many_tries(self) -> int:
-        """The number of different wrong tries from which the right answer may have been found by trial."""
+        """The number of different wrong tries from which the right answer may have been found by trial: 4, unless a
+        kind of check has another.
+        """
         return TRIES_BY_HALVES
 
     def __dir__(self) -> list[str]:
@@ -178,6 +186,7 @@ class Check:
         return list(_OFFERED)
 
     def __repr__(self) -> str:
+        """Return a text with the check's name and how to use it, without the right answer."""
         # Forgotten parentheses print this text, so it must not contain the answer.
         return f"Check {self.name!r}: put your answer in parentheses; .hint() helps."
 
@@ -198,7 +207,9 @@ class Check:
         self._offer_hint(wanted=False)
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
-        """Judge an answer, record a pass, and show the verdict with these remarks; offer a hint if it failed."""
+        """Judge an answer, record a pass or a wrong try, and show the verdict with these remarks (sentences) below it;
+        offer a hint if it failed.
+        """
         result = self.judge(answer)
         if result.status is Status.PASSED and self.on_pass is not None:
             self.on_pass(self.key)
@@ -210,25 +221,31 @@ class Check:
         self._offer_hint(wanted=result.status is Status.FAILED)
 
     def _count_tries(self, answer: object, status: Status) -> int:
-        """Count a wrong answer that could be found by trial, and return the number of different ones so far."""
+        """Record an answer whose verdict is `status` if it is wrong and could be found by trial; return the number of
+        different ones so far, 0 if none are counted or nothing was attempted.
+        """
         if self.tries is None or status is Status.NOT_ATTEMPTED:
             return 0
         guess = "" if status is Status.PASSED else self._wrong_guess(answer)
         return self.tries.record(self.key, guess[:MAX_TRY_CHARACTERS]) if guess else self.tries.read(self.key)
 
     def _wrong_guess(self, answer: object) -> str:  # noqa: ARG002 (a subclass looks at it)
-        """Return what is wrong in a failed answer and could be found by trial, as text; "" if nothing is."""
+        """Return the part of a failed answer that could be found by trial, as text; "" if there is none, as for this
+        base class.
+        """
         return ""
 
     def _offer_hint(self, *, wanted: bool) -> None:
-        """Remove the check's previous hint button, and show a new one if `wanted` and a hint is left."""
+        """Remove the hint button of the check's last verdict, and show a new one if `wanted` is true and a hint is
+        left.
+        """
         if self._button is not None:
             self._button.close()
         self._button = offer(self) if wanted else None
 
     def take(self, answer: _T, instead: _T) -> _T:
-        """Return `answer` if it is right or harmless, else `instead` after showing a note (none if `instead` is None),
-        so that a mistake does not spoil the next exercise.
+        """Return `answer` if it is right or harmless, else `instead`, so that a mistake does not spoil the next
+        exercise; a note says so, unless `instead` is None.
         """
         if self.judge(answer).status is Status.PASSED or self.is_harmless(answer):
             return answer
@@ -244,13 +261,15 @@ class Check:
         return False
 
     def tells_apart(self) -> bool:
-        """Return whether every known mistake is clearly outside the tolerance of the right answer; True for a check
-        without mistakes.
+        """Return whether every known mistake is clearly outside the tolerance of the right answer (three times as far);
+        True for a check without mistakes.
         """
         return True
 
     def judge(self, answer: object) -> Result:
-        """Return the verdict on `answer` and print nothing; a stub is not attempted."""
+        """Return the verdict on `answer` and show nothing: `NOT_ATTEMPTED` for a stub such as `...`; of a wrong answer
+        the message ends with the call that gives a hint, if there is one.
+        """
         if is_stub(answer):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         result = self._judge(answer)
@@ -260,7 +279,9 @@ class Check:
 
     @property
     def hint(self) -> Hint:
-        """The next hint: calling it prints one more each time, until the hints are used up."""
+        """An object whose call shows the next hint, from vague to precise; after the last one it shows the last one
+        again.
+        """
         return Hint(self)
 
     @property
@@ -273,7 +294,9 @@ class Check:
         show_text(self.next_hint())
 
     def next_hint(self) -> str:
-        """Return the next hint as text and count it as shown; after the last one, return the last one again."""
+        """Return the next hint as text and count it as shown; after the last one, return the last one again. Without
+        hints, the text says so.
+        """
         if not self.hints:
             return f"{self.name}: there is no hint for this one."
         self._hints_given = min(self._hints_given + 1, len(self.hints))
@@ -281,15 +304,19 @@ class Check:
         return f"Hint {self._hints_given} of {len(self.hints)}{last}: {self.hints[self._hints_given - 1]}"
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
-        """Yield every wrong answer that this check knows, with its message."""
+        """Yield every wrong answer that this check knows, with its message; none for this base class."""
         yield from ()
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on an answer that is not the stub; every kind of check defines it."""
+        """Return the verdict on an answer that is not a stub; every kind of check defines it, and this base class
+        raises NotImplementedError.
+        """
         raise NotImplementedError
 
     def _result(self, status: Status, *sentences: str) -> Result:
-        """Return a verdict with this check's name; empty sentences are left out."""
+        """Return a verdict with this check's name, a status and a message of these sentences; empty ones are left
+        out.
+        """
         return Result(self.name, status, tuple(sentence for sentence in sentences if sentence))
 
 
@@ -326,23 +353,33 @@ class Number(Check):
     harmless: Callable[[float], bool] | None = None
     """Returns whether the following cells run with a number, right or wrong, so that students see the effect of their design."""
 
-    def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
+    def mistakes(self) -> Iterator[tuple[object, str]]:
+        """Yield the number of every known misconception, in the check's unit, with its message."""
         yield from ((_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions)
 
-    def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
+    def tells_apart(self) -> bool:
+        """Return whether every known wrong number is clearly outside the tolerance of the right one (three times as
+        far).
+        """
         expected = right_number(self)
         return all(clear(_wrong_number(trap, {}), expected, self.tolerance) for trap in self.misconceptions)
 
     def _wrong_guess(self, answer: object) -> str:
+        """Return the repr of a failed answer, as a float if it is a number."""
         number = as_number(answer)[0]
         return repr(answer if number is None else number)
 
-    def is_harmless(self, answer: object) -> bool:  # noqa: D102 - as the base class has it
+    def is_harmless(self, answer: object) -> bool:
+        """Return whether the following cells run with this answer, right or wrong; False for a stub, for what is no
+        number, and for a check without the function `harmless`.
+        """
         number = None if is_stub(answer) else as_number(answer)[0]
         return number is not None and self.harmless is not None and self.harmless(number)
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on an answer: no number, right, or wrong with the mistake that explains it."""
+        """Return the verdict on an answer that is not a stub: no number, right, or wrong with the mistake that explains
+        it.
+        """
         number, complaint = as_number(answer)
         if number is None:
             return self._result(Status.FAILED, complaint)
@@ -376,7 +413,8 @@ class Function(Check):
     right: str = ""
     """The same as in `Number`; the answer of a misconception is a wrong function with the signature of the reference."""
 
-    def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
+    def mistakes(self) -> Iterator[tuple[object, str]]:
+        """Yield the wrong function of every known misconception, with its message."""
         yield from ((trap.answer, trap.sentence) for trap in self.misconceptions)
 
     def tells_apart(self) -> bool:
@@ -390,35 +428,42 @@ class Function(Check):
         )
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments, by name, for the student's function in a trial; by default the whole case.
+        """Return the arguments, by name, with which a trial calls the student's function; by default those of `case`,
+        with which it calls the reference.
 
         The result is a copy, because a solution may use up an argument, such as an object with a limited number of probes.
         """
         return copy.deepcopy(dict(case))
 
     def transfer(self, ends: Sequence[Any], **arguments: Any) -> Any:
-        """Run a trial between a sender and a receiver (`answer.ends(window)`) and return its result, for a check that
-        has such trials; a grader calls it with proxies of the student's programs. By default it raises
-        NotImplementedError.
+        """Run a trial between a sender and a receiver, `ends` (made by the answer's `ends(window)`), with these
+        arguments, and return its result; a grader calls it with proxies of the student's programs. A check without such
+        trials raises NotImplementedError.
         """
         raise NotImplementedError
 
     def words(self, case: Mapping[str, Any]) -> str:
-        """Return the text that names a trial in messages about its result; by default its arguments."""
+        """Return the text that names a trial, whose arguments are `case`, in messages about its result; by default
+        "rate_mbps=5".
+        """
         return arguments_in_words(case)
 
     def call(self, case: Mapping[str, Any]) -> str:
-        """Return the text that names a trial's call in messages that do not concern its result; by
-        default as `words`.
+        """Return the text that names a trial, whose arguments are `case`, in messages that do not concern its result,
+        such as errors; by default the text of `words`.
         """
         return self.words(case)
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:  # noqa: ARG002 (a subclass looks at it)
-        """Return the part of the function's result that a trial judges; by default all of it."""
+        """Return the part of the function's result `value` that is judged in a trial whose arguments are `case`; by
+        default all of it.
+        """
         return value
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on an answer: no function, wrong parameters, or the first trial that fails, if any."""
+        """Return the verdict on an answer that is not a stub: failed if it is no function, has wrong parameters, or a
+        trial fails (the message is about the first one that does), else passed.
+        """
         if not callable(answer):
             return self._result(
                 Status.FAILED,
@@ -438,8 +483,8 @@ class Function(Check):
         return self._result(Status.PASSED, f"{trials}; for {self.words(self.cases[0])} it gives {example}.", self.right)
 
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
-        """Return the verdict if a trial fails, else None; `first` is True if the trial has the arguments of the first
-        one.
+        """Return the verdict if the student's function fails in the trial with the arguments `case`, else None; `first`
+        is True if it gets the same arguments as in the first trial.
         """
         given = f"for {self.call(case)}"
         try:
@@ -483,23 +528,32 @@ class Choice(Check):
     """For every letter, also the right one, the reason why it is right or wrong."""
     _guesses: ClassVar[str] = "letters"
 
-    def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
+    def mistakes(self) -> Iterator[tuple[object, str]]:
+        """Yield every wrong letter with the reason why it is wrong."""
         yield from ((letter, reason) for letter, reason in self.reasons.items() if letter != self.answer)
 
     @property
-    def many_tries(self) -> int:  # noqa: D102 - as the base class has it
+    def many_tries(self) -> int:
+        """The number of different wrong letters from which the right one may have been found by trial: one less than
+        there are, at least 2.
+        """
         return max(2, len(self.reasons) - 1)
 
     def _wrong_guess(self, answer: object) -> str:
+        """Return the letter of a failed answer, in lower case; "" if the answer is not one of the letters to choose
+        from.
+        """
         return letter if (letter := self._letter(answer)) in self.reasons else ""
 
     @staticmethod
     def _letter(answer: object) -> str:
-        """Return an answer in lower case and without spaces; "" if it is no text."""
+        """Return an answer in lower case and without surrounding spaces; "" if it is no text."""
         return answer.strip().lower() if isinstance(answer, str) else ""
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a letter, in either case and with spaces, with the reason for it."""
+        """Return the verdict on a letter, in either case and with surrounding spaces, with the reason for it; anything
+        else fails with the allowed letters.
+        """
         letter = self._letter(answer)
         if letter not in self.reasons:
             allowed = ", ".join(repr(key) for key in self.reasons)
@@ -509,18 +563,20 @@ class Choice(Check):
 
 
 def right_number(check: Number) -> float:
-    """Return the right number of a check, in the unit `check.unit`; no method, so that Tab does not offer it."""
+    """Return the right number of a check, in the unit `check.unit`, computing it if the check has a function for it."""
     return float(check.expected()) if callable(check.expected) else float(check.expected)
 
 
 def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
-    """Return the wrong number of a misconception for the arguments of a trial."""
+    """Return the wrong number of a misconception, in the check's unit; a wrong function is called with the keyword
+    arguments `case` of a trial.
+    """
     return float(trap.answer(**case)) if callable(trap.answer) else float(trap.answer)
 
 
 def tolerance_in_words(check: Check) -> str:
-    """Return the tolerance of a check as text for its exercise (`[[tolerance]]`), in per cent or in the unit of the
-    number.
+    """Return the tolerance of a check as text for its exercise (`[[tolerance]]`): the check's own words, or per cent,
+    or the number's unit if 0 is right.
 
     Raises LookupError when the check has none.
     """
@@ -532,7 +588,7 @@ def tolerance_in_words(check: Check) -> str:
 
 
 def _tolerance_text(check: Number | Function) -> str:
-    """Return the tolerance of a check in per cent, or in its unit if the right number is 0, as text."""
+    """Return the tolerance of a check as text, such as "1 %", or in the check's unit if the right number is 0."""
     if isinstance(check, Number) and right_number(check) == 0:
         return with_unit(check.tolerance, check.unit)
     return f"{check.tolerance * 100:.2g} %"

@@ -38,8 +38,8 @@ class Claim:
     """A format, a range, or ""."""
 
     def fault(self, computed: Any) -> str:
-        """Return a sentence on the contradiction between the claim and the computed value of its expression; "" if the
-        claim holds.
+        """Return a sentence on the contradiction between the claim and the computed value of its expression (a number,
+        text or bool); "" if the claim holds.
         """
         span = _RANGE.fullmatch(self.test)
         if span is not None:
@@ -56,7 +56,9 @@ class Claim:
 
 
 def extract_claims(notebook: NotebookNode) -> list[Claim]:
-    """Replace each claim in a notebook's Markdown cells by its text, in place; return the claims in order."""
+    """Replace each claim in a notebook's Markdown cells by its text, in place; return the claims in the order of the
+    page.
+    """
     found: list[Claim] = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -69,8 +71,8 @@ def extract_claims(notebook: NotebookNode) -> list[Claim]:
 
 
 def add_probe(notebook: NotebookNode, claims: Sequence[Claim]) -> None:
-    """Add a last cell to a notebook that evaluates the claims' expressions and prints their values as JSON; a value
-    that is not a number, text or bool is represented by its type.
+    """Append a code cell to a notebook, in place, that evaluates the claims' expressions and prints their values as a
+    JSON list; of a value that is not a number, text or bool it prints the type, of an error its text.
     """
     source = f"""
 import json as _json
@@ -91,8 +93,8 @@ print(_json.dumps([_computed(expression) for expression in {[claim.expression fo
 
 
 def verify_claims(notebook: NotebookNode, claims: Sequence[Claim], file: str) -> None:
-    """Remove the probe from an executed notebook, and compare its values with the claims. `file` names the notebook in
-    messages.
+    """Remove the last cell, the one of `add_probe`, from an executed notebook, and compare its output with the claims,
+    in the same order. `file` names the notebook in messages.
 
     Raises AuthoringError with every claim that does not hold: the cell, the text, and the value.
     """

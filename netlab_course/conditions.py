@@ -30,14 +30,18 @@ class Condition:
     """Returns the actual state of the object: a number, some words, or an object to be quoted."""
 
     def holds_for(self, answer: object) -> bool:
-        """Return whether an object fulfils the condition; False if it lacks an attribute that the condition needs."""
+        """Return whether an object fulfils the condition; False if it lacks an attribute, key, item or type that the
+        condition needs.
+        """
         try:
             return bool(self.holds(answer))
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             return False
 
     def state_in_words(self, answer: object) -> str | None:
-        """Return the actual state of the object as text; None if it lacks an attribute that the condition needs."""
+        """Return the actual state of an object, as the condition's `seen` has it, as text; None if it lacks an
+        attribute, key, item or type that this needs.
+        """
         try:
             found = self.seen(answer)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
@@ -47,8 +51,8 @@ class Condition:
         return found if isinstance(found, str) else short_repr(found)
 
     def complaint(self, answer: object) -> str:
-        """Return the message for an object that does not fulfil the condition: the condition, the actual state, and
-        where to look.
+        """Return the message for an object that does not fulfil the condition: the condition, the actual state if it
+        can be evaluated, and where to look.
         """
         words = self.state_in_words(answer)
         return " ".join(part for part in (self.sentence, words and f"Seen: {words.rstrip('.')}.", self.look_at) if part)
@@ -68,8 +72,8 @@ class Build(Check):
     """A sentence for a right answer."""
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on an object: its type, then all conditions; the message has each failed one whose state
-        can be evaluated.
+        """Return the verdict on an object that is not a stub: failed with its type if that is wrong, else by all
+        conditions; the message has the first failed one, and each other whose state can be evaluated.
         """
         if not isinstance(answer, self.kind):
             article = "an" if self.kind.__name__[0] in "AEIOU" else "a"
@@ -89,8 +93,8 @@ class Build(Check):
 
 
 def _count(reported: int, missing: int, number: int) -> str:
-    """Return a sentence on the number of failed conditions: `reported` are reported, `missing` failed, of `number` in
-    all; the others cannot be evaluated yet.
+    """Return a sentence on the failed conditions: of `number` in all, `missing` failed, of which the message has
+    `reported`; the others cannot be evaluated yet.
     """
     if number == 1:
         return "the condition does not hold yet."
@@ -116,8 +120,8 @@ class Measurement(Build):
     """
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a run as `Build` does; commands and changes are refused unless the exercise asks for
-        them, and error output of failed commands is added.
+        """Return the verdict on a run by its conditions; commands and changes fail unless the exercise asks for them,
+        and the error output of failed commands is added to the message.
         """
         if not isinstance(answer, self.kind):
             return self._result(
@@ -138,20 +142,20 @@ class Measurement(Build):
 
 
 def traffic_items(run: Any, **words: Any) -> list[dict[str, Any]]:
-    """Return the items of traffic (fields of the scenario file) in a run's scenario that have these values
-    (`kind="udp", src="h1"`), in their order.
+    """Return the items of traffic, as dicts of the scenario file, of a run, or of a similar object with a `scenario`,
+    whose fields have these values (`kind="udp", src="h1"`), in the order of the scenario.
     """
     return [item for item in run.scenario["traffic"] if all(item.get(name) == value for name, value in words.items())]
 
 
 def slow_links(run: Run) -> list[dict[str, Any]]:
-    """Return the links (fields of the scenario file) with a rate in a run's scenario, in their order."""
+    """Return the links with a rate, as dicts of the scenario file, in the order of a run's scenario."""
     return [link for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
 
 
 def links_on_path(run: Run, src: str, dst: str) -> list[LinkShape]:
-    """Return the properties of each link on the path from the host `src` to the host `dst` in a run's network, in
-    order; empty if there is no path.
+    """Return the properties of each link on the path from the host `src` to the host `dst` in a run's network, in the
+    order of the path; empty if there is no path or no such host.
     """
     try:
         return [hop.shape for hop in Topology.from_dict(run.scenario["topology"]).path_hops(src, dst)]
@@ -160,8 +164,8 @@ def links_on_path(run: Run, src: str, dst: str) -> list[LinkShape]:
 
 
 def share_slow_links(run: Run, settled_s: float) -> bool:
-    """Return whether every flow of a run, without a window or size of its own, crosses a link with a rate from
-    `settled_s` to the run's last second.
+    """Return whether every flow of a run crosses a link with a rate, starts by `settled_s` (in s), goes on until at
+    most 1 s before the run's end, and has neither a size nor a window of its own.
     """
     last_s = run.scenario["duration_s"] - 1
     return all(
@@ -190,7 +194,7 @@ _FIELD_TEXTS = {
 
 def traffic_in_words(run: Any) -> str:
     """Return the traffic of a run, or of a similar object with a `scenario`, as text: "tcp h1 to h3 with cubic, udp h2
-    to h3 at 4 Mbit/s with 1000 bytes". A long list is cut.
+    to h3 at 4 Mbit/s with 1000 bytes". After four flows it has only the number of the others.
     """
     items = []
     for item in traffic_items(run):
@@ -204,7 +208,7 @@ def traffic_in_words(run: Any) -> str:
 
 
 def link_in_words(link: Mapping[str, Any]) -> str:
-    """Return a link of a scenario file as text: "h1-h2 with rate_mbps=5, delay_ms=10"."""
+    """Return a link, as a dict of a scenario file, as text: "h1-h2 with rate_mbps=5, delay_ms=10"."""
     fields = ", ".join(f"{name}={value}" for name, value in link.items() if name not in ("a", "b"))
     return f"{link['a']}-{link['b']} with {fields or 'no field'}"
 
@@ -215,13 +219,17 @@ def duration(run: Run) -> str:
 
 
 def minimum_duration(least_s: float, look_at: str) -> Condition:
-    """Return the condition that a run lasts at least `least_s` seconds; `look_at` is its advice."""
+    """Return the condition that a run lasts at least `least_s` seconds; `look_at` is the sentence that tells a student
+    where to look if it does not.
+    """
     sentence = f"The run must last {least_s:g} s or more."
     return Condition(lambda run: bool(run.scenario["duration_s"] >= least_s), sentence, look_at, duration)
 
 
 def rates(shapes: Sequence[LinkShape]) -> str:
-    """Return the rates of those of some links that have one as text, such as "5 Mbit/s"; "none has one" without any."""
+    """Return the rates of these links as text, such as "5 Mbit/s, 2 Mbit/s", without the links that have none; "none
+    has one" if no link has a rate.
+    """
     return ", ".join(f"{shape.rate_mbps:g} Mbit/s" for shape in shapes if shape.rate_mbps) or "none has one"
 
 
@@ -230,8 +238,8 @@ PLAIN_FIELDS = ("framing", "aqm", "loss_rate", "burst_loss", "duplicate_rate", "
 
 
 def not_plain(shapes: Sequence[LinkShape]) -> str:
-    """Return the fields of some links that change more than rate, delay and queue size, with their values, as text; ""
-    if there are none.
+    """Return as text the fields of these links, other than rate, delay and queue size, that differ from their default,
+    such as "loss_rate=0.01, jitter_ms=2"; "" if none does.
     """
     plain = LinkShape()
     found = [
@@ -244,7 +252,9 @@ def not_plain(shapes: Sequence[LinkShape]) -> str:
 
 
 def plain_links(shapes: Callable[[Any], Sequence[LinkShape]]) -> Condition:
-    """Return the condition that some links of an answer are plain, so that simple formulas hold: `shapes` returns them."""
+    """Return the condition that all links which `shapes` returns for an answer are plain: nothing but their rate, delay
+    and queue is set, so that simple formulas hold.
+    """
     return Condition(
         lambda found: not not_plain(shapes(found)),
         "Every link must be plain: nothing is lost, doubled or delayed at random, and its rate counts as `tc` does.",

@@ -29,14 +29,14 @@ Notebook = dict[str, Any]
 
 
 def folder() -> Path:
-    """Return the folder of a student's copies of the chapters: `$NETLAB_CHAPTERS`, or `netlab-chapters` in the home
-    directory.
+    """Return the folder of a student's copies of the chapters, which need not exist yet: `$NETLAB_CHAPTERS`, or
+    `netlab-chapters` in the home directory.
     """
     return Path(os.environ.get(VARIABLE) or "~/netlab-chapters").expanduser()
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--folder`, which sets another folder of copies, to a command's parser."""
+    """Add the option `--folder` (None by default), which sets another folder of copies, to a command's parser."""
     parser.add_argument(
         "--folder",
         type=Path,
@@ -46,7 +46,8 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 
 def update(where: Path) -> Iterator[str]:
-    """Update the copies of all chapters in the folder `where`; yield a sentence for each that changed.
+    """Update the copies of all chapters in the folder `where`, which is made if needed; yield a sentence for the
+    student for each that changed.
 
     A new chapter is copied. If the original of a chapter has changed, the student's work is kept: answers, added cells,
     and changes of cells that are the same in the new original; the previous file is kept under another name. Work in a
@@ -76,8 +77,8 @@ def update(where: Path) -> Iterator[str]:
 
 
 def reset(entry: Entry, where: Path) -> Path | None:
-    """Put a new copy of a chapter into the folder `where`; return the path of the old one, None if
-    it had no changes.
+    """Put a new copy of a chapter into the folder `where`, and keep the old copy under another name; return the path of
+    that, None if there was none or it had no changes. Raises OSError when the folder cannot be written.
     """
     (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
     mine = where / entry.path.name
@@ -102,8 +103,8 @@ class _Change:
     """Changed cells that the new original lacks, by id: their original source, and the student's."""
 
     def sentences(self, moved: Mapping[str, Sequence[str]]) -> Iterator[str]:
-        """Yield the sentence for the student, with the new places of moved cells (their ids by file name); nothing if
-        nothing changed.
+        """Yield the sentence for the student, nothing if nothing changed; `moved` has the ids of the cells whose
+        changes are in other chapters now, by the name of that chapter's file.
         """
         if not self.summary:
             return
@@ -117,8 +118,8 @@ class _Change:
 
 
 def _renumber(original: Path, where: Path) -> Iterator[str]:
-    """Rename the copy and the stored original of a chapter whose number has changed, and yield a
-    sentence about each.
+    """Rename the copy and the stored original of a chapter whose number has changed, in the folder `where`, and yield a
+    sentence about it; `original` is the path of the chapter's present original.
     """
     mine, topic = where / original.name, Entry(original).topic
     for earlier in where.glob(f"[0-9][0-9]_{topic}.ipynb") if original.name[:2].isdecimal() else ():
@@ -131,8 +132,8 @@ def _renumber(original: Path, where: Path) -> Iterator[str]:
 
 
 def _update(original: Path, where: Path) -> _Change:
-    """Update the copy of one chapter in the folder `where`, and return the result. Raises NetlabError when the original
-    is no notebook.
+    """Update the copy of one chapter, whose present original is the file `original`, in the folder `where`, and return
+    the result. Raises NetlabError when the original is no notebook.
     """
     mine, base = where / original.name, where / _ORIGINALS / original.name
     if not mine.exists():
@@ -158,8 +159,8 @@ def _update(original: Path, where: Path) -> _Change:
 
 
 def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, list[str]]:
-    """Write changed cells of a chapter that have moved to another into the copies (in the folder `where`) of their new
-    chapters, found among the `originals`; return their ids by file name.
+    """Write what a student changed in cells that are now in other chapters into the copies (in the folder `where`) of
+    those, found among the paths `originals`; return the cells' ids by the file name of the new chapter.
     """
     moved: dict[str, list[str]] = {}
     for original in originals if change.unmerged else ():
@@ -181,8 +182,8 @@ def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, 
 
 
 def _move_passed(source: str, target: str, ids: Sequence[str]) -> None:
-    """Count exercises (ids of cells) that were passed in the notebook `source` as passed in the notebook `target` to
-    which they have moved.
+    """Record the exercises (ids of cells) that were passed in the notebook with the file name `source` as passed in the
+    notebook `target`, to which they have moved.
     """
     passed = progress_store.read().get(Entry(Path(source)).topic, ())
     for name in ids:
@@ -191,8 +192,8 @@ def _move_passed(source: str, target: str, ids: Sequence[str]) -> None:
 
 
 def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, dict[str, tuple[str, str]]]:
-    """Return the notebook `new` with the work in `theirs`, a student's copy of the notebook `old`; the number of merged
-    cells; and the changed cells that `new` lacks, by id, each with original and changed source.
+    """Return three things: the notebook `new` with the work in `theirs`, a student's copy of the notebook `old`; the
+    number of merged cells; and the changed cells that `new` lacks, by id, each with original and changed source.
     """
     before = {cell.get("id"): _source(cell) for cell in old["cells"]}
     mine = {cell.get("id"): cell for cell in theirs["cells"]}
@@ -222,8 +223,8 @@ def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int
 
 
 def merged_text(old: str, theirs: str, new: str) -> str:
-    """Merge a student's changes of a text into its new version; where both changed the same lines of `old`, return the
-    student's text.
+    """Merge a student's changes of a text (`theirs`) into its new version; where `theirs` and `new` changed the same
+    lines of `old`, return the student's text.
 
     >>> merged_text("Why?\\nAnswer: …", "Why?\\nAnswer: because.", "Why so?\\nClick here.\\nAnswer: …")
     'Why so?\\nClick here.\\nAnswer: because.'
@@ -244,20 +245,21 @@ _Edit = tuple[int, int, list[str]]
 
 
 def _edits(old: list[str], new: list[str]) -> list[_Edit]:
-    """Return the edits that turn one list of lines into another: index of the first old line and after the last one,
-    and the new lines.
+    """Return the edits that turn one list of lines into another: for each the index (from 0) of the first old line, the
+    index after the last one, and the new lines.
     """
     found = difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()
     return [(start, end, new[first:last]) for what, start, end, first, last in found if what != "equal"]
 
 
 def _extent(edit: _Edit) -> tuple[int, int]:
+    """Return the first two parts of an edit, the indices of its old lines: the key by which edits are sorted."""
     return edit[:2]
 
 
 def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:
-    """Insert cells that the student added to the copy `theirs` after the cells that they followed, in place; return
-    their number. `known` has the ids of other cells.
+    """Insert the cells that the student added to the copy `theirs` into the list `merged`, each after the cell that it
+    followed, or at the end; return their number. `known` has the ids of all other cells; empty ones are left out.
     """
     added, behind = 0, None
     for cell in theirs["cells"]:
@@ -275,22 +277,24 @@ def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:
 
 
 def _names_in_words(ids: Sequence[str]) -> str:
-    """Return names as text, joined by commas and a last "and"."""
+    """Return one or more ids as text, joined by commas and a last "and"."""
     return " and ".join(filter(None, (", ".join(ids[:-1]), ids[-1])))
 
 
 def _is_answer(name: str, ids: set[Any]) -> bool:
-    """Return whether a cell is for a student's answer, by its id and the ids of all cells."""
+    """Return whether a cell is for a student's answer, by its id (`name`) and the ids of all cells of its notebook."""
     return name.endswith("-words") or name == "predict" or f"{name}-check" in ids
 
 
 def _source(cell: Any) -> str:
-    """Return the source of a cell, which a notebook file has as a text or a list of lines."""
+    """Return the source of a cell (a dict of a notebook's JSON), which has it as a text or a list of lines, as one
+    text.
+    """
     return "".join(cell.get("source", ()))
 
 
 def _read(path: Path) -> Notebook | None:
-    """Return the notebook in a file; None if it cannot be read or is no notebook."""
+    """Return the notebook in a file as a dict of its JSON; None if it cannot be read or is no notebook."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -305,8 +309,8 @@ def _text(notebook: Notebook) -> bytes:
 
 
 def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
-    """Write a file atomically, with its previous mode; with `keep`, the previous file stays under a name with the time,
-    whose path is returned.
+    """Write a file atomically, with the mode of the previous file; with `keep`, that one stays under a name with the
+    time, whose path is returned; else return None.
 
     Raises OSError when the disk is full or the folder cannot be written; nothing has changed then.
     """
@@ -328,7 +332,9 @@ def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
 
 
 def _keep_copy(path: Path) -> Path:
-    """Give a file a second name with the present time, or copy it if hard links are impossible; return the new path."""
+    """Give a file a second name with the present time, such as `01_udp_loss (2026-03-01 14.05.09).ipynb`, or copy it if
+    hard links are impossible; return the new path.
+    """
     stamp = datetime.now(timezone.utc).astimezone().strftime("%Y-%m-%d %H.%M.%S")
     names = [f"{path.stem} ({stamp}{number}){path.suffix}" for number in ("", *(f", {n}" for n in range(2, 100)))]
     kept = next(path.with_name(name) for name in names if not path.with_name(name).exists())

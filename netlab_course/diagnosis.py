@@ -56,23 +56,25 @@ _FAR_SLIPS = {factor for factor, _ in _SLIPS if factor < 0 or max(factor, 1 / fa
 
 
 def close(number: float, expected: float, tolerance: float) -> bool:
-    """Return whether a number is right: within a relative tolerance of the expected one, or an absolute one if 0 is
-    expected.
+    """Return whether a number is within a relative tolerance (0.01 is 1 %) of the expected one, or within an absolute
+    one if 0 is expected.
     """
     scale = abs(expected) if expected != 0 else 1.0
     return abs(number - expected) <= tolerance * scale * (1 + 1e-12)
 
 
 def clear(wrong: float, expected: float, tolerance: float) -> bool:
-    """Return whether a wrong number is well outside the tolerance of the expected one: three times as far."""
+    """Return whether a wrong number is well outside the tolerance of the expected one: farther from it than three times
+    the tolerance, which is relative, or absolute if 0 is expected.
+    """
     return not close(wrong, expected, _CLEAR * tolerance)
 
 
 def explanation(
     number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]], unit: str = ""
 ) -> str:
-    """Return a message with the mistake that leads from the expected number to this one, in `unit`; if none is known,
-    with advice that does not tell on which side the number is. `misconceptions` are wrong numbers with messages,
+    """Return a message with the mistake that leads from the expected number to this one, both in `unit`; if none is
+    known, with advice that does not tell on which side the number is. `misconceptions` are wrong numbers with messages,
     `tolerance` is relative.
     """
     slip = named_slip(number, expected, tolerance, misconceptions, unit)
@@ -90,8 +92,9 @@ def explanation(
 def named_slip(
     number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]], unit: str = ""
 ) -> str:
-    """Return a message with the mistake that leads from the expected number to this one, a given misconception or a
-    wrong factor or unit; "" if none is known. `tolerance` is relative.
+    """Return a message with the mistake that leads from the expected number to this one, both in `unit`: one of
+    `misconceptions` (wrong numbers with messages), or a wrong factor or unit; "" if none is known. `tolerance` is
+    relative.
     """
     # Mistakes must be matched more closely than the distance between them, else the message would be a guess.
     tight = min(tolerance, 0.01)
@@ -113,8 +116,8 @@ def named_slip(
 
 
 def direction(number: float, expected: float) -> str:
-    """Return a text on which side of the right number a wrong one is and roughly how far. A single number could be bisected
-    with it, so it is only for the trials of a function, and with a recognized mistake.
+    """Return a text on which side of the right number a wrong one is and roughly how far; "" if 0 is expected. A single
+    number could be bisected with it, so it is only for the trials of a function, and with a recognized mistake.
     """
     if expected == 0:
         return ""

@@ -16,8 +16,8 @@ _FIGURE_ID = re.compile(r"figure-[0-9a-f]{6,}")
 
 
 def equal_but_for_rounding(first: str, second: str) -> bool:
-    """Return whether the texts of two notebook files are equal except for the last digits of fractional numbers and the
-    sign of 0.
+    """Return whether the texts of two notebook files (JSON) are equal except for the last digits of fractional numbers,
+    ids of figures, and the sign of 0.
 
     >>> equal_but_for_rounding('{"x": [0.1, "1.2 ms"]}', '{"x": [0.10000000000000001, "1.2 ms"]}')
     True
@@ -33,7 +33,9 @@ def equal_but_for_rounding(first: str, second: str) -> bool:
 
 
 def _equal(first: Any, second: Any) -> bool:
-    """Return whether two values from JSON are equal except for rounding."""
+    """Return whether two values from JSON are equal, except for the rounding of floats, of fractional numbers in texts,
+    and of arrays.
+    """
     kinds = {type(first), type(second)}
     if float in kinds and kinds <= {int, float}:
         return _near(first, second)
@@ -60,7 +62,9 @@ def _equal_texts(first: str, second: str) -> bool:
 
 
 def _equal_arrays(first: dict[str, str], second: dict[str, str]) -> bool:
-    """Return whether two arrays in Plotly's base64 form are equal except for rounding."""
+    """Return whether two arrays in Plotly's base64 form, dicts with `dtype` and `bdata`, are equal except for rounding;
+    arrays that cannot be decoded must have the same text.
+    """
     try:
         one, other = (np.frombuffer(base64.b64decode(each["bdata"]), dtype=each["dtype"]) for each in (first, second))
     except (binascii.Error, TypeError, ValueError):
@@ -69,4 +73,5 @@ def _equal_arrays(first: dict[str, str], second: dict[str, str]) -> bool:
 
 
 def _near(first: float, second: float) -> bool:
+    """Return whether two numbers are equal except for a relative error of 1e-9 or an absolute one of 1e-12."""
     return first == second or math.isclose(first, second, rel_tol=RELATIVE, abs_tol=ABSOLUTE)

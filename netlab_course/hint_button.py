@@ -28,7 +28,7 @@ class HintButton:
     """A button with the hints shown so far below it; the button disappears after the last hint."""
 
     def __init__(self, check: HintSource) -> None:
-        """Make the button for the hints of a check, without showing it."""
+        """Make the button for the next hints of a check, without showing it."""
         import ipywidgets
 
         self._check = check
@@ -54,8 +54,8 @@ class HintButton:
 
 
 def offer(check: HintSource) -> HintButton | None:
-    """Show the button in a notebook if there is another hint, and return it; None outside a notebook, or without more
-    hints.
+    """Show a button for the next hint of a check, and return it; None, and nothing is shown, outside a notebook or
+    without more hints.
     """
     display = display_module()
     if display is None or not check.hints_left:

@@ -26,7 +26,9 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments and options of `netlab lab` to its parser."""
+    """Add the options --folder and --update-only of `netlab lab`, and the options for JupyterLab after `--`, to its
+    parser.
+    """
     copies.add_folder(parser)
     parser.add_argument("--update-only", action="store_true", help="bring the copies up to date and open nothing")
     parser.set_defaults(hint_on_unknown=". Options for jupyter lab follow --, as in: netlab lab -- --no-browser")
@@ -34,8 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Update the student's copies of the chapters, then replace this process by JupyterLab; return an exit status only
-    with --update-only or on Windows. Raises NetlabError when JupyterLab does not start.
+    """Update the student's copies of the chapters, then replace this process by JupyterLab with the first of them;
+    return an exit status only with --update-only (0) or on Windows (JupyterLab's). Raises NetlabError when JupyterLab
+    does not start or the copies cannot be written.
     """
     where = (options.folder or copies.folder()).resolve()
     for said in copies.update(where):
@@ -71,8 +74,8 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _set_defaults(prefix: Path) -> None:
-    """Write netlab's defaults of JupyterLab's settings into this environment (`prefix` is its folder) if it is writable
-    and nobody has changed them.
+    """Write netlab's defaults of JupyterLab's settings into the virtual environment in the folder `prefix`; do nothing
+    if it is not a virtual environment, not writable, or has settings that are not netlab's.
     """
     settings = prefix / "share" / "jupyter" / "lab" / "settings"
     path = settings / "overrides.json"
@@ -85,7 +88,9 @@ def _set_defaults(prefix: Path) -> None:
 
 
 def _is_from_netlab(path: Path) -> bool:
-    """Return whether a settings file has nothing but netlab's defaults, of which an earlier version wrote some."""
+    """Return whether a file of JupyterLab's settings has nothing but netlab's present defaults, all or some of them;
+    False if it is not JSON.
+    """
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:

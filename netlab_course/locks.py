@@ -13,9 +13,8 @@ RETRY_S = 0.005
 @contextmanager
 def locked(path: Path, patience_s: float) -> Iterator[None]:
     """Hold an exclusive lock between processes on the file `path` inside a `with` block; the file is created if needed
-    and not removed. Raises OSError when the file cannot be created.
-
-    If the lock is still taken after `patience_s` seconds, or there are no locks (some network file systems, Windows), go on without it.
+    and not removed. If the lock is still taken after `patience_s` seconds, or the system has none (some network file
+    systems, a browser), go on without it. Raises OSError when the file cannot be created.
     """
     end_s = time.monotonic() + patience_s
     with path.open("ab") as file:
@@ -30,7 +29,9 @@ def locked(path: Path, patience_s: float) -> Iterator[None]:
 
 
 def _try_lock(file: IO[bytes]) -> bool:
-    """Try to lock an open file without waiting; return False if another process has the lock, True without locks."""
+    """Lock an open file without waiting and return True; return False if another process has the lock. Where the system
+    has no locks (in a browser), return True without one.
+    """
     if sys.platform == "win32":
         import msvcrt
 

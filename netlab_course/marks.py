@@ -38,8 +38,8 @@ class AuthoringError(NetlabError):
 
 
 def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
-    """Return the source of a code cell with stubs in place of the solutions. Raises AuthoringError for wrong marks,
-    with the line in `file`, in which the cell begins at `first_line`.
+    """Return the source of a code cell with `...` in place of the solutions. Raises AuthoringError for wrong marks; its
+    text names the line in `file`, in which the cell begins at `first_line` (from 1).
 
     Examples
     --------
@@ -48,7 +48,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
     """
 
     def fail(line: int, what: str) -> AuthoringError:
-        """Return the error for a line of the cell (from 1)."""
+        """Return the error with the message `what` on a line of the cell (counted from 1)."""
         return AuthoringError(f"{file}:{first_line + line - 1}: {what}")
 
     lines = source.split("\n")
@@ -100,7 +100,8 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
 
 def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
     """Return the source of a Markdown cell with space for the student's own words in place of the solutions. Raises
-    AuthoringError for wrong marks, with the line in `file`, in which the cell begins at `first_line`.
+    AuthoringError for wrong marks; its text names the line in `file`, in which the cell begins at `first_line` (from
+    1).
 
     Examples
     --------
@@ -134,8 +135,8 @@ def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
 
 
 def _comments(source: str, fail: Any) -> Iterator[tuple[int, str, int]]:
-    """Yield line (from 1), text and column of every comment of a cell that may have a mark; marks inside strings are
-    not comments. Raises the error that `fail` returns if it is not Python.
+    """Yield line (from 1), text and column (from 0) of every comment of a cell's code; nothing if the code has no word
+    SOLUTION. If it is not Python, raises the error that `fail` returns for a line and a message.
     """
     if "SOLUTION" not in source.upper():
         return
@@ -148,8 +149,9 @@ def _comments(source: str, fail: Any) -> Iterator[tuple[int, str, int]]:
 
 
 def _stub(text: str, column: int, line: int, fail: Any) -> str:
-    """Return the stub for a line with a mark at `column`; an assignment keeps its target. Raises the error that `fail`
-    returns when it is not one whole statement.
+    """Return what replaces the line `text` of a cell, whose mark is at `column` (from 0): `...`, after the target of an
+    assignment. If it is not one whole statement, raises the error that `fail` returns for the number `line` and a
+    message.
     """
     code = text[:column].rstrip()
     indent = code[: len(code) - len(code.lstrip())]

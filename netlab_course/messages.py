@@ -12,14 +12,15 @@ AMBER = "#b26a00"
 
 
 def display_module() -> Any:
-    """Return `IPython.display` inside a notebook's kernel; None anywhere else."""
+    """Return the module `IPython.display` inside a notebook's kernel; None anywhere else."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return sys.modules["IPython"].display if hasattr(shell, "kernel") else None
 
 
 def show_text(text: str, colour: str = "", css_classes: str = "", metadata: Mapping[str, Any] | None = None) -> None:
-    """Show a text in a notebook, with a bar of this CSS colour on its left ("" for none), or print it wrapped
-    elsewhere. `metadata` is saved with the output and not shown.
+    """Show a text in a notebook, with a bar of this CSS colour on its left ("" for none) and these CSS classes
+    (separated by spaces), or print it wrapped elsewhere. `metadata` (None: nothing) is saved with the output and not
+    shown.
     """
     display = display_module()
     if display is None:
@@ -30,7 +31,8 @@ def show_text(text: str, colour: str = "", css_classes: str = "", metadata: Mapp
 
 
 def as_html(text: str, colour: str = "", css_classes: str = "") -> str:
-    """Return a text as HTML with wrapped lines and a bar of this CSS colour on its left ("" for none).
+    """Return a text as HTML with wrapped lines, a bar of this CSS colour on its left ("" for none), and these CSS
+    classes (separated by spaces; "" for none).
 
     >>> as_html("a < b")[-59:]
     'padding-left: 2ch; text-indent: -2ch">a &lt; b</span></pre>'

@@ -14,23 +14,25 @@ class _Tail(io.TextIOBase):
     """A text stream that keeps the last MAX_LINES lines and counts all."""
 
     def __init__(self) -> None:
+        """Begin with no text."""
         self.lines: deque[str] = deque(maxlen=MAX_LINES)
         self.count = 0
         self._open = ""
 
     def writable(self) -> bool:
+        """Return True: text can be written to this stream."""
         return True
 
     def write(self, text: str) -> int:
-        """Append text; return the number of its characters."""
+        """Append text, of which the last 20 whole lines are kept; return the number of its characters."""
         *whole, self._open = (self._open + text).split("\n")
         self.lines.extend(whole)
         self.count += len(whole)
         return len(text)
 
     def text(self) -> str:
-        """Return the last lines, each cut to MAX_LINE_CHARACTERS, after a line with the number of those left out, if
-        any.
+        """Return the last 20 lines, each cut to 500 characters, after a line with the number of those left out, if any;
+        "" if nothing was written.
         """
         if self._open:
             self.write("\n")
@@ -46,8 +48,8 @@ class _Tail(io.TextIOBase):
 
 @contextlib.contextmanager
 def last_lines() -> Iterator[None]:
-    """Collect the standard output while the context lasts, and print it at the end: at most the last 20 lines, and the
-    beginning of long lines.
+    """Collect the standard output while the context lasts, and print it at the end, also after an error: at most the
+    last 20 lines, each cut to 500 characters.
     """
     tail = _Tail()
     try:

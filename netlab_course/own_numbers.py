@@ -28,9 +28,13 @@ class StudentValues(SimpleNamespace):
         self._drawn = tuple(drawn)
 
     def __repr__(self) -> str:
+        """Return the drawn numbers in lines such as "rate_mbps = 5"; derived numbers, which may be answers, are left
+        out.
+        """
         return "\n".join(f"{name} = {getattr(self, name)!r}" for name in self._drawn) or "no numbers of its own"
 
     def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError with the names of all numbers; Python calls this for a name that is none of them."""
         known = ", ".join(sorted(vars(self))) or "none"
         raise AttributeError(f"this chapter has no own number {name!r}; there are: {known}")
 
@@ -58,8 +62,9 @@ class OwnNumbers:
         holds: Callable[[StudentValues], bool] | None = None,
         derive: Callable[[StudentValues], Mapping[str, Any]] | None = None,
     ) -> None:
-        """Store the possible values and the two functions; `choices`, `holds` and `derive` are
-        described at the class.
+        """Store the possible values of each number by name, the printed one first; `holds` returns whether the lesson
+        holds with given numbers (None: always), `derive` returns further numbers that follow from them, by name (None:
+        none). Raises NetlabError for no or equal values, or a lesson that fails with the printed ones.
         """
         for name, values in choices.items():
             if not values or len(set(values)) != len(values):
@@ -75,12 +80,15 @@ class OwnNumbers:
         return math.prod(len(values) for values in self._choices.values())
 
     def values(self, name: str) -> tuple[Any, ...]:
-        """Return all possible values of the number with this name, the printed one first."""
+        """Return all possible values of the number with this name, the printed one first. Raises KeyError for an
+        unknown name.
+        """
         return self._choices[name]
 
     def draw(self, token: str = "", accept: Callable[[StudentValues], bool] | None = None) -> StudentValues:
-        """Return the numbers of a token, always the same for the same token; without a token the printed ones. `accept`
-        is an additional condition on them; NetlabError is raised when no combination fulfils the conditions.
+        """Return the numbers of a token, always the same for the same token; for "" the printed ones. `accept` returns
+        whether numbers are usable (None: all are). Raises NetlabError when 1000 combinations contain none that is
+        usable and with which the lesson holds.
         """
         if not token:
             return self._at(0)

@@ -7,7 +7,7 @@ from netlab.plots.theme import TEXT, TEXT_ON_DARK
 
 
 def rgb(colour: str) -> str:
-    """Return a colour such as "#767676" in the form of browsers' styles.
+    """Return a colour such as "#767676" in the form that browsers give it in styles: "rgb(118, 118, 118)".
 
     >>> rgb("#767676")
     'rgb(118, 118, 118)'
@@ -49,8 +49,8 @@ def show() -> None:
 
 
 def spaced(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table for printing, as text with two spaces between its columns; without an index pandas prints only
-    one.
+    """Return a copy of a table whose texts and names of columns are padded so that pandas prints two spaces between
+    columns when it prints the table without its index.
     """
     # pandas would strip a space that precedes all names, so widen all columns but the first.
     first, *others = table.columns

@@ -31,7 +31,8 @@ h1, h2, h3 { break-after: avoid; }
 
 
 def page(notebook: Path) -> str:
-    """Return a notebook file as HTML that needs no network: it contains Plotly once, and formulas as MathML.
+    """Return a notebook file as the text of an HTML page that needs no network: it contains Plotly once, and formulas
+    as MathML.
 
     Raises NetlabError when the file is not a notebook.
     """
@@ -51,26 +52,31 @@ class _Formulas(IPythonRenderer):
     """nbconvert's Markdown renderer, with formulas as MathML."""
 
     def inline_math(self, body: str) -> str:
+        """Return a LaTeX formula within a line (`$…$`) as MathML."""
         return _mathml(body, "inline")
 
     def block_math(self, body: str) -> str:
+        """Return a LaTeX formula on lines of its own (`$$…$$`) as MathML."""
         return _mathml(body, "block")
 
     def latex_environment(self, name: str, body: str) -> str:
+        """Return the content of a LaTeX environment, such as `align`, with this name as MathML."""
         return _mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
 
 
 @pass_context
 def _to_html(context: Context, source: str) -> str:
-    """Return the Markdown of a cell as HTML with formulas as MathML; the template's context has the cell's attached
-    pictures.
+    """Return the Markdown source of a cell as HTML with formulas as MathML; nbconvert passes its template's `context`,
+    which has the cell's attached pictures.
     """
     pictures = context.get("cell", {}).get("attachments", {})
     return str(MarkdownWithMath(renderer=_Formulas(escape=False, attachments=pictures)).render(source))
 
 
 def _mathml(formula: str, display: str) -> str:
-    """Return a LaTeX formula as MathML; its escaped source if it has mistakes. `display` is "inline" or "block"."""
+    """Return a LaTeX formula as MathML, which is `display` "inline" or "block"; if it has mistakes, its escaped source
+    as HTML code.
+    """
     try:
         return str(converter.convert(formula, display=display))
     except Exception:  # noqa: BLE001 - notes may contain any mistake in LaTeX, and its errors have no common class

@@ -17,7 +17,7 @@ NEEDED_BYTES = 64 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments and options of `netlab pdf` to its parser."""
+    """Add the argument `notebook` and the option --output of `netlab pdf` to its parser."""
     parser.add_argument("notebook", help="a file, or your copy of a chapter by its number, topic or name")
     parser.add_argument(
         "--output",
@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write the PDF or HTML file that the options ask for, HTML if there is no browser to print it; print its path, and
-    return the exit status 0.
+    """Write the notebook of the options as the PDF or HTML file `output` (None: a PDF next to it), HTML if there is no
+    browser to print it; print the file's path, and return the exit status 0. Raises NetlabError when that fails.
     """
     notebook = _find(options.notebook)
     target: Path = options.output or notebook.with_suffix(".pdf")
@@ -68,7 +68,7 @@ def _find(word: str) -> Path:
 
 
 def _write(target: Path, text: str) -> None:
-    """Write a text file. Raises NetlabError when that is impossible."""
+    """Write the text of a file in UTF-8. Raises NetlabError when that is impossible."""
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -76,8 +76,8 @@ def _write(target: Path, text: str) -> None:
 
 
 def _print(browser: str, text: str, target: Path) -> None:
-    """Print an HTML page to the PDF file `target` with this browser (a program's path). Raises NetlabError when it
-    prints nothing within PATIENCE_S seconds.
+    """Print the HTML page `text` to the PDF file `target` with the program at the path `browser`. Raises NetlabError
+    when it prints nothing within 240 s, or the file cannot be written.
     """
     # If this process is killed, the next run or the next page removes the folder.
     with scratch.run_directory(NEEDED_BYTES, for_guests=False) as folder:

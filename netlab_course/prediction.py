@@ -27,14 +27,16 @@ class Prediction:
     """The student's reason for the number; "" if none was written down."""
 
     def compare(self, measured: float, theory: float | None = None) -> None:
-        """Print the prediction with the measured number, its error relative to that, theory if given, and the student's
-        reason; all numbers are in the prediction's unit.
+        """Print the prediction with the measured number, its error relative to that, the number by theory (None: not
+        shown), and the student's reason if there is one; all numbers are in the prediction's unit.
         """
         told = self._comparison(measured, theory)
         show_text(filled(f"{told}\nYour reason: {self.reason}") if self.reason else told)
 
     def _comparison(self, measured: float, theory: float | None) -> str:
-        """Return the sentence that `compare` prints first."""
+        """Return a sentence with the prediction, the theory (None: not shown) and the measured number, all in the
+        prediction's unit, and the prediction's error relative to the measurement.
+        """
         seen = f"measured {with_unit(measured, self.unit)}"
         if theory is not None:
             seen = f"theory {with_unit(theory, self.unit)}, {seen}"
@@ -64,7 +66,7 @@ def predict(
     reason: object = "",
 ) -> Prediction:
     """Return a prediction of the quantity `what` to compare with the measurement later; print it, or a message if it is
-    missing, no number or not from `low` to `high`. `more` is the part of a number after a comma, or the unit.
+    missing, no number, or outside `low` to `high`. `more` is the part of a number after a comma, or the unit.
 
     Parameters
     ----------
@@ -115,7 +117,9 @@ def predict(
 
 
 def _reason_in_words(what: str, reason: object) -> str:
-    """Return a student's reason for a prediction as one line; "", after a message, if it is still `...` or no text."""
+    """Return a student's reason for a prediction of the quantity `what` as one line; "", after showing a message, if it
+    is still `...` or no text.
+    """
     if isinstance(reason, str):
         return " ".join(reason.split())
     if is_stub(reason):

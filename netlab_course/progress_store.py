@@ -18,7 +18,9 @@ _tries_here: dict[tuple[str, str], list[str]] = {}
 
 
 def directory() -> Path:
-    """Return netlab's data directory of this user: `$NETLAB_DATA`, or `netlab` in the user's data directory."""
+    """Return the folder of netlab's data of this user, which need not exist yet: `$NETLAB_DATA`, or else `netlab` in
+    `$XDG_DATA_HOME` or ~/.local/share.
+    """
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen).expanduser()
@@ -27,8 +29,8 @@ def directory() -> Path:
 
 
 def record_wrong_try(topic: str, key: str, answer: str) -> int:
-    """Record a wrong answer to the exercise `key` of a chapter, unless it was given before; return the number of
-    different ones. If the disk is not writable, only those of this process and of earlier ones count.
+    """Record a wrong answer to the exercise `key` of the chapter `topic`, unless it was given before; return the number
+    of different ones so far, at most 100. If the disk is not writable, only those that this process knows count.
     """
     tries = _tries_here.setdefault((topic, key), [])
     if answer not in tries:
@@ -50,21 +52,23 @@ def record_wrong_try(topic: str, key: str, answer: str) -> int:
 
 
 def wrong_tries(topic: str, key: str) -> int:
-    """Return the number of different wrong answers to the exercise `key` of a chapter so far."""
+    """Return the number of different wrong answers to the exercise `key` of the chapter `topic` so far."""
     there = _strings_in(_read_object(directory() / "tries.json"), topic, key)
     return len({*there, *_tries_here.get((topic, key), [])})
 
 
 def _strings_in(known: dict[str, Any], topic: str, key: str) -> list[str]:
-    """Return the texts of the exercise `key` of a chapter in the content of `tries.json`; what is damaged is left out."""
+    """Return the wrong answers to the exercise `key` of the chapter `topic` in the content of `tries.json`; what is
+    damaged is left out.
+    """
     chapter = known.get(topic)
     found = chapter.get(key) if isinstance(chapter, dict) else None
     return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
 
 def record(topic: str, key: str) -> None:
-    """Record that the exercise `key` of a chapter was passed. If the disk is not writable, or another process holds the
-    lock too long, do nothing.
+    """Record that the exercise `key` of the chapter `topic` was passed; do nothing if it is recorded already, or the
+    disk is not writable.
     """
     if key in read().get(topic, ()):
         return
@@ -83,13 +87,15 @@ def record(topic: str, key: str) -> None:
 
 
 def read() -> dict[str, list[str]]:
-    """Return the keys of the passed exercises of each chapter, by topic; empty if there is no file or it is damaged."""
+    """Return the keys of the passed exercises of each chapter, by topic; an empty dict if there is no file or it is
+    damaged.
+    """
     found = _read_object(directory() / "passed.json")
     return {str(topic): [str(key) for key in keys] for topic, keys in found.items() if isinstance(keys, list)}
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file; empty if there is no file or it is damaged."""
+    """Return the JSON object in a file; an empty dict if there is no file or it has no JSON object."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -98,7 +104,9 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    """Replace a file by one with this JSON object, so that no reader sees half of it."""
+    """Replace a file by one with this JSON object, so that no reader sees half of it. Raises OSError when that is
+    impossible.
+    """
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.stem}-", delete=False) as file:
         json.dump(content, file, indent=1)
     Path(file.name).replace(path)

@@ -68,7 +68,7 @@ class RepeatedMeasurement:
 
 def figure_numbers(figure: go.Figure) -> dict[str, Any]:
     """Return the numbers in a figure, by "traces" (a list for each x and y), "bars" (half lengths of error bars),
-    "shapes" (edges of lines and areas across it) and "titles" (texts of its axes).
+    "shapes" (edges x0, x1, y0, y1 of lines and areas across it) and "titles" (texts of its axes).
     """
     traces: list[list[float]] = []
     bars: list[float] = []
@@ -90,7 +90,7 @@ def figure_numbers(figure: go.Figure) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> list[float]:
-    """Return the finite numbers among some values; empty for None."""
+    """Return the finite numbers among an iterable of values, as floats in their order; an empty list for None."""
     if values is None:
         return []
     found = pd.to_numeric(pd.Series(list(values), dtype=object), errors="coerce")
@@ -131,7 +131,9 @@ class Repetition(Build):
     _guesses: ClassVar[str] = "verdicts"
 
     def __post_init__(self) -> None:
-        """Set the usual conditions unless others are given, and then add a hint on the figure or the refutation."""
+        """Set the usual conditions, unless the check was made with others, and add a last hint, on the figure or on the
+        refutation.
+        """
         if not self.conditions:
             self.conditions = self._usual_conditions()
             last = (
@@ -149,22 +151,26 @@ class Repetition(Build):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return the words of which the verdict is one."""
+        """The words of which the verdict must be one: `STATEMENT_VERDICTS` if the copy has a statement, else
+        `VERDICTS`.
+        """
         return VERDICTS if self.statement is None else STATEMENT_VERDICTS
 
     @property
     def _judged(self) -> str:
-        """Return the name of the number on which the verdict is asked for."""
+        """The name of what the verdict is on: the theoretical value, or the number of the copy's statement with its
+        unit.
+        """
         return self.compared if self.statement is None else with_unit(self.statement.number, self.unit)
 
     @property
     def _parts(self) -> tuple[str, ...]:
-        """Return the names of the answer's parts in their order."""
+        """The names of the four parts of an answer in their order: table, interval, figure or refutation, verdict."""
         return (_TABLE, _INTERVAL, _FIGURE if self.with_figure else _REFUTATION, f'a word such as "{self.words[1]}"')
 
     def _usual_conditions(self) -> list[Condition]:
-        """Return the conditions on the scenario, the seeds, the interval, the figure and its axis, the verdict, and the
-        refutation, in this order.
+        """Return the conditions on the scenario, the seeds, the interval, the figure and its axis (if asked for), the
+        verdict, and the refutation (if there is no figure), in this order.
         """
         return [
             Condition(
@@ -212,12 +218,16 @@ class Repetition(Build):
         )
 
     def _verdict_in_words(self, found: RepeatedMeasurement) -> str:
-        """Return the student's verdict and the edges of the interval as text."""
+        """Return the verdict of a student's measurement and the edges of its interval, in the exercise's unit, as
+        text.
+        """
         mean, half = found.interval
         return f"{found.verdict!r}, and an interval from {with_unit(mean - half, self.unit)} to {with_unit(mean + half, self.unit)}"
 
     def _figure_conditions(self) -> list[Condition]:
-        """Return the conditions on the figure: the values, the interval and the title of an axis."""
+        """Return the three conditions on the figure: it shows the values, it shows the interval, and an axis has a
+        right title.
+        """
         return [
             Condition(
                 self._draws,
@@ -242,7 +252,7 @@ class Repetition(Build):
         ]
 
     def _refutation_condition(self) -> Condition:
-        """Return the condition on the sentence; a person judges what it says."""
+        """Return the condition that the student's refutation has at least six words; a person judges what it says."""
         return Condition(
             lambda found: len(found.refutation.split()) >= MIN_REFUTATION_WORDS,
             "my_refutation must be a sentence: the result that would have refuted the statement.",
@@ -251,23 +261,32 @@ class Repetition(Build):
         )
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
-        """Show the verdict on `answer` with these remarks, and in a notebook the figure of the answer."""
+        """Show the verdict on `answer` with these remarks (sentences), and in a notebook the figure, if it has one,
+        below it.
+        """
         super()._show_verdict(answer, remarks)
         figure = answer[2] if isinstance(answer, (list, tuple)) and len(answer) == len(self._parts) else None
         if isinstance(figure, (go.Figure, Comparison)) and "IPython" in sys.modules:
             sys.modules["IPython"].display.display(figure)
 
     @property
-    def many_tries(self) -> int:  # noqa: D102 - as the base class has it
+    def many_tries(self) -> int:
+        """The number of different wrong verdicts from which the right one may have been found by trial: 2, one less
+        than there are.
+        """
         return len(self.words) - 1
 
     def _wrong_guess(self, answer: object) -> str:
-        """Return a wrong verdict; of an answer of four parts, it alone could be found by trial."""
+        """Return the verdict in a failed answer if it is wrong, as it could be found by trial; "" if it is right or the
+        answer has a wrong form.
+        """
         found = _parse_answer(answer, self._parts, self.words)
         return "" if isinstance(found, str) or self._verdict_condition().holds_for(found) else found.verdict
 
     def judge(self, answer: object) -> Result:
-        """Return the verdict on `answer`; if some of its four parts are still `...`, the message names them."""
+        """Return the verdict on `answer` and show nothing; if some but not all of its four parts are still `...`, the
+        message names these.
+        """
         result = super().judge(answer)
         parts = self._parts
         given = answer if isinstance(answer, (list, tuple)) and len(answer) == len(parts) else ()
@@ -277,7 +296,9 @@ class Repetition(Build):
         return result
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on an answer of four parts, or on one that a grader has taken apart."""
+        """Return the verdict on a list of four parts, or on a `RepeatedMeasurement` that a grader made of it; if the
+        copy has a statement, the message about a right answer also says where the theoretical value lies.
+        """
         found = answer if isinstance(answer, RepeatedMeasurement) else _parse_answer(answer, self._parts, self.words)
         if isinstance(found, str):
             return self._result(Status.FAILED, found)
@@ -288,21 +309,25 @@ class Repetition(Build):
         return self._result(result.status, first, self._theory_in_words(found), *more)
 
     def _theory_in_words(self, found: RepeatedMeasurement) -> str:
-        """Return a sentence on the position of the theoretical value, which the statement does not mention."""
+        """Return a sentence that says whether the theoretical value lies inside, above or below the interval of a
+        student's measurement.
+        """
         right = places(self._in_the_unit(found), self.expected(found.table))
         place = next(word for word in ("inside", "above", "below") if word in right)
         return f"{self.compared[0].upper()}{self.compared[1:]} lies {place} your interval."
 
     def _titles(self, found: RepeatedMeasurement) -> str:
-        """Return the titles of the figure's axes as text, and the problem of the last one."""
+        """Return the titles of the axes of a measurement's figure as text, without "seed", and the problem of the last
+        one.
+        """
         titles = [title for title in found.figure["titles"] if title != "seed"]
         if not titles:
             return "no title of an axis"
         return f"{', '.join(map(repr, titles))}: {axis_title_problem(titles[-1], self.unit)}"
 
     def _draws(self, found: RepeatedMeasurement) -> bool:
-        """Return whether the figure shows the right values, or the wrong ones of a known mistake that also explains the
-        interval, so that a mistake counts only once.
+        """Return whether the figure of a measurement shows the right values, also in the student's unit, or the wrong
+        ones of a known mistake that also explains the interval, so that a mistake counts only once.
         """
         values, traces = self.values(found.table), found.figure["traces"]
         in_its_unit = values * (self._unit_factor(found) or 1.0)
@@ -314,16 +339,16 @@ class Repetition(Build):
         )
 
     def _unit_factor(self, found: RepeatedMeasurement) -> float | None:
-        """Return the factor of the student's unit, such as 0.001 for s in place of ms, if the interval is right apart from
-        it; else None.
+        """Return the factor of the student's unit, such as 0.001 for s in place of ms, if the measurement's interval is
+        right apart from it; None if it is right as it is or wrong in another way.
         """
         mean, half = interval(self.values(found.table))
         factors = (factor for factor in _UNIT_FACTORS if _agrees(found.interval, (factor * mean, factor * half)))
         return next(factors, None)
 
     def _judged_by(self, found: RepeatedMeasurement) -> tuple[float, float]:
-        """Return mean and half width of the student's interval if it is right or a known mistake, so that a mistake
-        counts only once; else of the right one.
+        """Return mean and half width, in the student's unit, by which figure and verdict of a measurement are judged:
+        the student's own if they are right or a known mistake, so that a mistake counts only once; else the right ones.
 
         If it has the two edges instead of mean and half width, the interval itself is right.
         """
@@ -334,13 +359,17 @@ class Repetition(Build):
         return found.interval if any(_agrees(found.interval, each) for each in known) else right
 
     def _in_the_unit(self, found: RepeatedMeasurement) -> tuple[float, float]:
-        """Return the interval of `_judged_by`, in the unit of the exercise."""
+        """Return mean and half width by which the verdict is judged (those of `_judged_by`), converted to the unit of
+        the exercise.
+        """
         factor = self._unit_factor(found) or 1.0
         mean, half = self._judged_by(found)
         return mean / factor, half / factor
 
     def _slip(self, found: RepeatedMeasurement) -> str:
-        """Return the student's interval as text, with the message about a known mistake if it is one."""
+        """Return the interval of a student's measurement as text, with the message about a known mistake if it is
+        one.
+        """
         mean, half = found.interval
         got = f"{mean:.4g} ± {half:.2g}"
         for slip, sentence in self._slips(found):
@@ -349,7 +378,9 @@ class Repetition(Build):
         return got
 
     def _slips(self, found: RepeatedMeasurement) -> Iterator[tuple[tuple[float, float], str]]:
-        """Yield the wrong intervals (mean and half width) of known mistakes for this table, each with its message."""
+        """Yield the wrong intervals (mean and half width) that known mistakes give for the table of a measurement, each
+        with its message.
+        """
         values = self.values(found.table)
         number, middle, scatter = len(values), float(values.mean()), float(values.std())
         _, half = interval(values)
@@ -380,8 +411,8 @@ class Repetition(Build):
 
 
 def _parse_answer(answer: object, parts: tuple[str, ...], words: tuple[str, ...]) -> RepeatedMeasurement | str:
-    """Return the parts of an answer, or a message about its wrong form. `parts` are their names in order; the third is a
-    figure or a refutation, and the fourth is one of `words`.
+    """Return a student's answer as a measurement, or a message about its wrong form. It must be a list or tuple of
+    four: `parts` are their names in order, the third is a figure or a refutation, and the fourth is one of `words`.
     """
     if not isinstance(answer, (list, tuple)) or len(answer) != len(parts):
         return f"expected a list of four ({', '.join(parts)}), got {answer_in_words(answer)}."
@@ -406,7 +437,9 @@ def _parse_answer(answer: object, parts: tuple[str, ...], words: tuple[str, ...]
 
 
 def _parse_figure(figure: object) -> dict[str, Any] | None:
-    """Return the numbers in a figure, or in one that a grader has taken apart; None if it is no figure."""
+    """Return the numbers in a figure in the form of `figure_numbers`; a dict in that form, from a grader, is returned
+    as it is. None if it is no figure.
+    """
     if isinstance(figure, Comparison):
         figure = figure.figure
     if isinstance(figure, go.Figure):
@@ -417,22 +450,22 @@ def _parse_figure(figure: object) -> dict[str, Any] | None:
 
 
 def _what(found: RepeatedMeasurement, asked: Scenario) -> str:
-    """Return a text on the repeated scenario and its first differences from the one that was asked for."""
+    """Return a text on the scenario of a measurement and its first three differences from the scenario `asked`."""
     differing = list(differences(found.scenario, asked.to_dict()))
     more = f"; {len(differing) - MAX_DIFFERENCES} more differences" if len(differing) > MAX_DIFFERENCES else ""
     return f"{_summary(found)}. It differs in {'; '.join(differing[:MAX_DIFFERENCES])}{more}"
 
 
 def _summary(found: RepeatedMeasurement) -> str:
-    """Return the traffic, the rates of the links and the duration of a repeated scenario as text."""
+    """Return the traffic, the rates of the links and the duration of the scenario of a measurement as text."""
     rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
     links = f"links of {', '.join(f'{rate:g}' for rate in dict.fromkeys(rates))} Mbit/s; " if rates else ""
     return f"{traffic_in_words(found)}; {links}{found.scenario['duration_s']:g} s"
 
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
-    """Return whether an interval (mean and half width) equals the right one, apart from rounding to four and two
-    digits.
+    """Return whether an interval equals the right one, both as mean and half width, apart from rounding the mean to
+    four digits and the half width to two.
     """
     (mean, half), (its_mean, its_half) = given, wanted
     return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and abs(half - its_half) <= (
@@ -441,15 +474,17 @@ def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
 
 
 def _same(numbers: Sequence[float], values: pd.Series[float]) -> bool:
-    """Return whether two sets of numbers are equal in any order, apart from the rounding of figures."""
+    """Return whether a list of numbers and a column of values have the same numbers in any order, within a relative
+    error of 0.002.
+    """
     if len(numbers) != len(values):
         return False
     return bool(np.allclose(np.sort(numbers), np.sort(values.to_numpy(dtype=float)), rtol=_FIGURE_OFF))
 
 
 def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
-    """Return whether a figure (in the form of `figure_numbers`) shows both edges of an interval (mean and half width),
-    or its half width as an error bar.
+    """Return whether a figure (in the form of `figure_numbers`) shows both edges of an interval (mean and half width)
+    as lines, areas or traces, or its half width as an error bar.
     """
     mean, half = given
     if any(abs(bar - half) <= _HALF_OFF * half for bar in figure["bars"]):
@@ -468,8 +503,8 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
 
 
 def places(given: tuple[float, float], number: float) -> set[str]:
-    """Return the words of `VERDICTS` for where a number lies, seen from an interval (mean and half width); two of them near
-    an edge, because the interval may be rounded.
+    """Return the words ("above", "inside", "below") for where a number lies, seen from an interval (mean and half width
+    in the number's unit); two of them near an edge, because the interval may be rounded.
     """
     mean, half = given
     margin = _margin(given)
@@ -484,13 +519,15 @@ def places(given: tuple[float, float], number: float) -> set[str]:
 
 
 def _margin(given: tuple[float, float]) -> float:
-    """Return the largest error of an edge of an interval (mean and half width) by rounding."""
+    """Return the largest error that rounding can make in an edge of an interval (mean and half width), in the unit of
+    the interval.
+    """
     mean, half = given
     return _MEAN_OFF * abs(mean) + _HALF_OFF * half
 
 
 def _interval_of(column: pd.Series[float]) -> tuple[float, float]:
-    """Return the interval of a column (mean and half width); not-a-number twice if it has missing values or fewer than
-    two.
+    """Return the confidence interval of the mean of a column (mean and half width); twice NaN if the column has missing
+    values or fewer than two values.
     """
     return interval(column) if len(column) > 1 and column.notna().all() else (np.nan, np.nan)

@@ -6,14 +6,14 @@ from netlab_course import catalogue, copies
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments and options of `netlab reset` to its parser."""
+    """Add the argument `chapter` and the option --folder of `netlab reset` to its parser."""
     parser.add_argument("chapter", help="its number, topic or name: 1, udp_loss or 01_udp_loss")
     copies.add_folder(parser)
 
 
 def main(options: argparse.Namespace) -> int:
-    """Replace the student's copy of a chapter by a new one and print the path of the old one; return the exit status 0.
-    Raises NetlabError for an unknown chapter.
+    """Replace the student's copy of a chapter by a new one and print where the old one is kept, if it had changes;
+    return the exit status 0. Raises NetlabError for an unknown chapter.
     """
     entry = catalogue.find(options.chapter)
     where = options.folder or copies.folder()

@@ -11,8 +11,8 @@ from netlab.runs.scenario import Scenario
 
 
 def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
-    """Return whether a table of `netlab.repeat` belongs to the scenario `wanted`, apart from seeds and a longer
-    duration.
+    """Return whether a table of `netlab.repeat` was measured in the scenario `wanted`; its seeds may differ, and its
+    duration may be longer.
     """
     return not any(differences(table.attrs["scenario"], wanted.to_dict()))
 
@@ -43,7 +43,9 @@ def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[
 
 
 def _name_differences(given: Sequence[str], asked: Sequence[str], kind: str) -> Iterator[str]:
-    """Yield a text on nodes that are missing or not asked for, or on their order; `kind` is the nodes' kind."""
+    """Yield a text on the names of nodes that are missing, one on those that were not asked for, or one on a different
+    order; `kind` is the nodes' plural, such as "hosts".
+    """
     missing = [name for name in asked if name not in given]
     extra = [name for name in given if name not in asked]
     if missing:
@@ -57,8 +59,8 @@ def _name_differences(given: Sequence[str], asked: Sequence[str], kind: str) -> 
 def _list_differences(
     given: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], kind: str, name: Callable[[Any], str]
 ) -> Iterator[str]:
-    """Yield a text for each difference between two lists of links, traffic or changes; `kind` names them, and `name`
-    returns the name of an entry.
+    """Yield a text for each difference between two lists of dicts of a scenario file; `kind` is "link", "traffic" or
+    "change", and `name` returns the name of an entry. Of lists of different lengths, only links are compared further.
     """
     if len(given) != len(asked):
         yield f"{kind}: {len(given)} entries, not {len(asked)}"
@@ -72,7 +74,9 @@ def _list_differences(
 
 
 def _field_differences(given: Mapping[str, Any], asked: Mapping[str, Any], where: str) -> Iterator[str]:
-    """Yield a text for each field that differs between two entries of a scenario; `where` names the entry."""
+    """Yield a text for each field that differs between two entries (dicts) of a scenario; `where` names the entry in
+    the text, such as "link h1-h2".
+    """
     for field_name in dict.fromkeys((*given, *asked)):
         seen, wanted = given.get(field_name), asked.get(field_name)
         if seen != wanted:

@@ -19,7 +19,8 @@ STATEMENT_VERDICTS = (SUPPORTED, UNDECIDED, REFUTED)
 
 
 def stated_number(own: StudentValues, mean: float, factors: Sequence[float]) -> float:
-    """Return the number of a student's statement: the expected mean times one of the factors, rounded to three digits.
+    """Return the number of a student's statement: the expected mean times one of the factors, rounded to three
+    significant digits.
 
     The drawn numbers of the copy choose the factor, so the number is the same whenever the copy is opened. Raises
     NetlabError unless as many factors lie below 1 as above it: else one verdict would be more frequent.
@@ -56,12 +57,13 @@ class Statement:
     """True: the mean is said to be above the number. False: below it."""
 
     def in_words(self, unit: str) -> str:
-        """Return the statement as text, with the unit of the values."""
+        """Return the statement as text, such as "more than 25 ms"; `unit` is the unit of the values."""
         return f"{'more' if self.above else 'less'} than {with_unit(self.number, unit)}"
 
     def verdicts(self, places: Collection[str]) -> set[str]:
-        """Return the correct words of `STATEMENT_VERDICTS`, where `places` has the words for where the number lies, seen
-        from the interval: "above", "inside" or "below"; two of them near an edge.
+        """Return the correct words of `STATEMENT_VERDICTS` (supported, undecided, refuted), one for each word in
+        `places`, which tells where the statement's number lies, seen from the measured interval: "above", "inside" or
+        "below".
         """
         lower, higher = (SUPPORTED, REFUTED) if self.above else (REFUTED, SUPPORTED)
         words = {"below": lower, "inside": UNDECIDED, "above": higher}

@@ -21,8 +21,9 @@ _CHECK = re.compile(r"\s*chapter\.check\.\w+\(\s*(\w+)\s*\)\s*")
 
 
 def go_on() -> None:
-    """Add the pages' style sheet, and install the handler of cells without a value; if the engine on this machine
-    differs from the pocket kernel in virtual time, it also skips cells. Nothing else happens outside IPython.
+    """Prepare a notebook: add the style sheet of chapters, and install a handler that shows a message in place of the
+    traceback of a check whose answer has no value, and of a cell that this machine cannot run. With another engine than
+    the pocket kernel in virtual time, later cells run all the same. Nothing happens outside IPython.
     """
     page_style.show()
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
@@ -49,6 +50,7 @@ class CellErrors:
     """
 
     def __init__(self) -> None:
+        """Begin with no skipped cell."""
         self.lost: set[str] = set()
 
     def show(
@@ -59,8 +61,9 @@ class CellErrors:
         trace: TracebackType,
         tb_offset: int | None = None,
     ) -> None:
-        """Show the message about a skipped cell or an early check, or the usual traceback of any other error; IPython calls
-        this instead of printing a traceback.
+        """Show the message about a cell that this machine cannot run, or about a check whose answer has no value, or
+        the usual traceback of any other error; IPython calls this with its shell and the error instead of printing a
+        traceback.
         """
         if self._is_early_check(error):
             text = f"! Not checked: {error.name} has no value yet. Run its cell above, then this check."
@@ -73,7 +76,9 @@ class CellErrors:
             print(f"{SAID} {error}")
 
     def _is_early_check(self, error: BaseException) -> TypeGuard[NameError]:
-        """Return whether the cell is a check of an answer that has no value, because its cell has not run."""
+        """Return whether an error is a NameError of the running cell, whose only code is a check of the answer with
+        that name, so that the cell above was not run; False if a skipped cell would have defined the name.
+        """
         check = _CHECK.fullmatch(running_source())
         return isinstance(error, NameError) and check is not None and check[1] == error.name not in self.lost
 
@@ -84,8 +89,8 @@ class CellErrors:
         return isinstance(error, NotHereError) or (isinstance(error, NameError) and error.name in self.lost)
 
     def end(self, result: Any) -> None:
-        """Mark a skipped cell as successful, and remember the names that it would have defined; IPython calls this
-        after each cell.
+        """Mark a skipped cell as successful, so that later cells run, and remember the names that it would have
+        defined; IPython calls this after each cell with its `result`, or None.
         """
         if result is not None and self.is_ours(result.error_in_exec):
             self.lost |= defined_names(result.info.raw_cell)

@@ -19,9 +19,11 @@ class Exercises(SimpleNamespace):
     """A chapter's checks, each an attribute with its key as name."""
 
     def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError with the keys of all checks; Python calls this for a name that is none of them."""
         raise AttributeError(f"no such exercise: {one_of(name, sorted(vars(self)))}")
 
     def __repr__(self) -> str:
+        """Return a line for each check: the call with its key, and the check's name."""
         return "\n".join(f"chapter.check.{key}(...): {check.name}" for key, check in vars(self).items())
 
 
@@ -42,10 +44,12 @@ class OpenChapter:
     _panel: Callable[..., Panel] | None
 
     def __repr__(self) -> str:
+        """Return a text with the chapter's topic and what its attributes `check` and `own` have."""
         return f"The chapter {self.topic!r}: .check has its exercises, .own the numbers of this copy."
 
     def panel(self, **words: Any) -> Panel:
-        """Return the chapter's panel; its function describes the arguments.
+        """Return the chapter's panel; the keyword arguments are passed on to the function `panel` of the chapter's
+        module `panel`, which describes them.
 
         Raises LookupError when the chapter has none.
         """
@@ -55,13 +59,13 @@ class OpenChapter:
 
     @property
     def checks(self) -> dict[str, Check]:
-        """All checks of the chapter, by the key under which the notebook calls them."""
+        """All checks of the chapter, in a new dict by the key under which the notebook calls them."""
         return dict(vars(self.check))
 
 
 def opener(package: str) -> Callable[..., OpenChapter]:
-    """Return the function `begin(token="")` with which a notebook opens the chapter of a package, given by its full
-    name.
+    """Return the function `begin(token="")` with which a notebook opens the chapter whose package has this full name,
+    such as "netlab_course.chapters.udp_loss".
 
     Its module `settings` has the own numbers in `NUMBERS`, its module `check` has the class `Checks`, which takes them;
     a chapter with a panel has it in its module `panel`.
@@ -73,8 +77,8 @@ def opener(package: str) -> Callable[..., OpenChapter]:
     numbers: OwnNumbers = getattr(settings, "NUMBERS", OwnNumbers({}))
 
     def begin(token: str = "") -> OpenChapter:
-        """Open the chapter with the own numbers of `token` ("" for the printed ones): record its cells and passed
-        exercises from now on, and return it.
+        """Open the chapter with the own numbers of `token` ("" for the printed ones): record its cells, passed
+        exercises and wrong tries from now on, and return it.
 
         A combination with which a known mistake is close to the right answer is not used, because the check could not tell them apart.
         """
@@ -97,8 +101,8 @@ def opener(package: str) -> Callable[..., OpenChapter]:
 
 
 def _checks_by_name(made: Any, topic: str) -> dict[str, Check]:
-    """Return the checks among the attributes of a chapter's `Checks` by name, and store the name in each. Raises
-    LookupError when there is none.
+    """Return the checks among the attributes of `made`, the object of a chapter's class `Checks`, by their names, which
+    are also set as their keys. Raises LookupError when there is none.
     """
     found = {key: value for key, value in vars(made).items() if isinstance(value, Check)}
     for key, check in found.items():

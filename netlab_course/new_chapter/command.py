@@ -39,7 +39,7 @@ All pass as it is. Then put your own in place of each part of {source}; docs/con
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments and options of `netlab new-chapter` to its parser."""
+    """Add the argument `name` and the options --title and --root of `netlab new-chapter` to its parser."""
     parser.add_argument("name", help="lowercase letters, digits and _, such as tcp_fairness")
     parser.add_argument("--title", help="the chapter's title (default: the name, such as 'Tcp fairness')")
     parser.add_argument(
@@ -101,7 +101,9 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
 
 
 def _require_good_name(name: str) -> None:
-    """Raise NetlabError if a name cannot be that of a chapter's package."""
+    """Raise NetlabError unless a chapter's name has 1 to 30 lowercase letters, digits and _, begins with a letter, and
+    is no Python keyword.
+    """
     if not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{MAX_NAME_LENGTH - 1}}}", name) or keyword.iskeyword(name):
         raise NetlabError(
             f"name must be at most {MAX_NAME_LENGTH} lowercase letters, digits and _, a letter first, and not a Python keyword; "
@@ -110,7 +112,9 @@ def _require_good_name(name: str) -> None:
 
 
 def _checked_title(title: str) -> str:
-    """Return the title; raise NetlabError if it cannot be that of a chapter."""
+    """Return the title of a chapter unchanged; raise NetlabError unless it has 1 to 40 printable characters without ",
+    @ and backslash, and no spaces around it.
+    """
     if (
         not 1 <= len(title) <= MAX_TITLE_LENGTH
         or not title.isprintable()
@@ -124,8 +128,8 @@ def _checked_title(title: str) -> str:
 
 
 def _put(texts: dict[str, str], places: list[str], root: Path) -> None:
-    """Write all files (texts by path below `root`) to a staging folder, then move `places`, the files or folders that
-    they fill, to `root`. If a move fails, undo the others and raise NetlabError.
+    """Write all files (texts by path below the clone `root`) to a temporary folder, then move `places`, the paths of
+    the files or folders that they fill, to `root`. If that fails, remove what was moved and raise NetlabError.
     """
     moved: list[Path] = []
     try:
