@@ -92,9 +92,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(module: str) -> Any:
-    """Import a module by its full name; raise MissingPackageError if its package is not installed."""
+    """Import and return a module by its full name; raise MissingPackageError if its package is not installed."""
     return importlib.import_module("netlab.base.packages").load(module)
 
 
 def __dir__() -> list[str]:
+    """Return the public names of netlab, for completion."""
     return [*__all__, "__version__"]

@@ -57,14 +57,14 @@ class Engine(Protocol):
 
 
 def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
-    """Return the name of the engine that `choose` would return for these plans, or `wanted` if it is an engine."""
+    """Return the name of the engine that `choose(wanted, plans)` would return, or `wanted` itself if it is one."""
     decided: str | Engine = packages.load(SELECTION).decide(wanted, plans)
     return decided
 
 
 def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
     """Return the engine named `wanted`, or `wanted` itself if it is an engine; None means $NETLAB_ENGINE, else the
-    fastest engine on this machine that supports all `plans`.
+    fastest engine on this machine that supports all `plans`. Raises EngineError, KernelError or NotHereError.
 
     Raises
     ------

@@ -51,9 +51,8 @@ def usability_problem(directory: Path, free_bytes: int = MIN_FREE_BYTES, *, for_
 
 
 def base(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
-    """Return the first of $TMPDIR, /tmp, /var/tmp and ~/.cache/netlab, made absolute, that has `free_bytes` free and
-    can hold a guest's memory file (unless `for_guests` is False). Raises EngineError, with a reason for each, if none
-    does.
+    """Return the first of $TMPDIR, /tmp, /var/tmp and ~/.cache/netlab, made absolute, that has `free_bytes` free and,
+    if `for_guests`, can hold a guest's memory file. Raises EngineError, with a reason for each, if none does.
     """
     candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]  # noqa: PTH111 (Path raises where there is no home)
     reasons = []
@@ -70,7 +69,7 @@ def base(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
 
 
 def own_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
-    """Return this user's directory `netlab-UID` in the first usable place (`base`) for `free_bytes`; create it if
+    """Return this user's directory `netlab-UID` in the place that `base` returns for the same arguments; create it if
     needed. It is the parent of the directories of runs. Raises EngineError when it belongs to another user or is not a
     directory: anybody may create names in a shared /tmp.
     """
@@ -89,8 +88,9 @@ def own_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) 
 
 @contextmanager
 def run_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Iterator[Path]:
-    """Yield a new directory for a run, in a place with `free_bytes` free that is fit for guests if `for_guests`, and
-    remove it at the end of the `with` block; also remove those of runs that were killed.
+    """Yield a new directory for a run, in a place with `free_bytes` free that is fit for guests if `for_guests`;
+    before, remove those of killed runs; at the end of the `with` block, this one. Raises EngineError without such a
+    place.
     """
     if not HAS_LOCKS:
         with tempfile.TemporaryDirectory(prefix="netlab-", ignore_cleanup_errors=True) as name:
@@ -105,9 +105,8 @@ def run_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) 
 
 
 def kept_directory() -> Path:
-    """Create and return a temporary directory for files that outlive their run.
-
-    The caller removes it. Otherwise it is removed when this process ends or, if the process is killed, when the next run starts.
+    """Create and return a temporary directory for files that outlive their run. The caller removes it; otherwise it is
+    removed when this process ends or, if the process is killed, when the next run starts.
     """
     with _directory_lock:
         own = _directory_of_process.get(os.getpid())

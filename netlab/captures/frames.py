@@ -220,7 +220,7 @@ def join(parts: Sequence[Frames]) -> Frames:
 
 
 def read_ring(raw: bytes) -> Frames:
-    """Return the frames in `raw`, the agent's copy of a packet ring, with large segments cut as on the wire."""
+    """Return the frames in `raw`, the agent's copy of a packet ring, with large segments cut as they are on a wire."""
     parts: list[Integers] = []
     at = 0
     while at + RECORD.size <= len(raw):

@@ -20,7 +20,7 @@ NOT_IN_THE_WHEEL = {
 
 
 def modules(name: str) -> Iterator[ModuleType]:
-    """Import and yield the module `name` of each of netlab's packages that has one here, in the order of `ORDER`."""
+    """Import and yield the module `name` of each installed package of netlab that has one, in the order of `ORDER`."""
     for package in ORDER:
         if (IMPORT_ROOT / package / f"{name}.py").is_file():
             yield importlib.import_module(f"{package}.{name}")

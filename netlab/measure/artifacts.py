@@ -150,7 +150,7 @@ def artifacts_directory(result: Path) -> Path:
 
 
 def _unpack(contents: Mapping[str, bytes], unsaved: Mapping[str, str]) -> Artifacts:
-    """Return artifacts with these contents by name, in a temporary directory that is removed with the object."""
+    """Return artifacts with these contents and reasons by name, in a temporary directory removed with the object."""
     if not contents:
         return Artifacts(unsaved=unsaved)
     directory = scratch.kept_directory()

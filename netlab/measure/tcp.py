@@ -42,7 +42,7 @@ class ConnectionsMeasure(Measure[ItemType, TotalsType]):
         return min((stream["first_s"] for stream in self.totals["streams"]), default=None)
 
     def tables(self, begin_s: float) -> Tables:
-        """Return rows by table: flow, connections and both's intervals; rates count from `self.begin_s(begin_s)`."""
+        """Return rows by table for the flow and its connections; rates count from `self.begin_s(begin_s)`, in s."""
         rtts_ms: dict[int, list[float]] = defaultdict(list)
         for sample in self.samples:
             rtt_ms = sample["rtt_ms"]
@@ -139,7 +139,7 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
         return self.item["connections"]
 
     def tables(self, begin_s: float) -> Tables:
-        """Return rows by table: the flow, its connections, both's intervals and requests; `begin_s` has no effect."""
+        """Return rows by table for the flow, its connections and each request; `begin_s` has no effect on them."""
         return {**super().tables(begin_s), "requests": self._requests()}
 
     def streams(self) -> list[StreamTotals]:
@@ -191,7 +191,7 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
         return Counter(row["stream"] for row in self.totals["responses"] if row["end_s"] is not None)
 
     def _partial_bytes(self, stream: int) -> int:
-        """Return how many bytes of the last response of a connection, which is not complete, have arrived."""
+        """Return how many bytes of the last response of connection `stream`, which is not complete, have arrived."""
         (arrived,) = (end["received_bytes"] for end in self.totals["ends"] if end["stream"] == stream)
         return arrived - self._complete()[stream] * self.item["response_bytes"]
 

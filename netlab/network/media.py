@@ -108,7 +108,7 @@ class Wifi:
         return self._ofdm_us(packet_bytes + LLC_BYTES + MAC_HEADER_BYTES, self.rate_mbps)
 
     def protection_us(self, packet_bytes: int) -> int:
-        """Return the time in us before a packet's data frame, for RTS, CTS and a SIFS after each; 0 without."""
+        """Return the time in us before a packet's data frame, for RTS, CTS and a SIFS after each; 0 if unprotected."""
         if not self._protects(packet_bytes):
             return 0
         cts_us = self._control_us(CTS_BYTES) + SIFS_US

@@ -120,7 +120,7 @@ class Paths:
         return passed
 
     def addressing(self) -> plan.Addressing:
-        """Return the addresses, MAC addresses, routes and ARP entries of all nodes; see `plan_addresses`."""
+        """Return the addresses, MAC addresses, routes and ARP entries of all nodes, in the plan's form."""
         together = _group_ports(self._ports, lambda port: port.subnet)
         return {
             "addresses": [

@@ -72,8 +72,8 @@ def two_routers(
     queue_packets: int | None = 50,
     **middle: Any,
 ) -> Topology:
-    """Return a topology whose flows h1-h4 and h2-h3 share r1-r2 (`epfl` figure 2: congestion collapse), with the rates
-    in Mbit/s of the links of h1 and h2 (None: unlimited), of r1-r2, and of the links of h4 and h3.
+    """Return a topology whose flows h1-h4 and h2-h3 share r1-r2 (`epfl` figure 2: congestion collapse), with rates in
+    Mbit/s of the links of h1 and h2 (None: unlimited), r1-r2, h4 and h3, and `queue_packets` of room at each.
 
     Parameters
     ----------

@@ -62,7 +62,9 @@ class Trace:
     def __init__(
         self, steps: Sequence[Sequence[float]], duration_s: float | None = None, framing: str | None = None
     ) -> None:
-        """Describe a trace of (s, Mbit/s) `steps`, repeated after `duration_s` (None: two equal last steps)."""
+        """Describe a trace of `steps` (s, Mbit/s), repeated after `duration_s` (None: the last step is as long as the
+        one before), whose rates count `framing` (None: the link's). `problems` returns the mistakes.
+        """
         self._steps = plain(steps)
         self._duration_s = plain(duration_s)
         self.framing = framing

@@ -390,8 +390,7 @@ def _strip_scale(below: float, above: float) -> dict[str, Any]:
 
 def faded(figure: go.Figure, age: int) -> list[Any]:
     """Return copies of a figure's measured and theory traces as background for a newer figure, fainter the more runs
-    are newer: `age` is their number, from 1. At age 1 the first measured trace has the legend's entry for all earlier
-    runs.
+    are newer: `age` is their number, from 1. At age 1 the first measured trace has the legend's entry for all.
     """
     kept = []
     listed = age == 1
@@ -412,9 +411,8 @@ def faded(figure: go.Figure, age: int) -> list[Any]:
 
 
 def label_decades(figure: go.Figure, **spans: tuple[float, float]) -> go.Figure:
-    """Label the ticks of a figure's logarithmic axes with few, whole numbers, in place; return the figure. An axis'
-    range is that of its data, or the one in `spans` (for `x`, `y`). Plotly labels 2 to 9 between 10 and 100 with one
-    digit.
+    """Label the ticks of a figure's logarithmic axes with few, whole numbers (Plotly labels 20 as 2), in place; return
+    the figure. An axis' range is that of its data, or the one in `spans` (for `x`, `y`).
     """
     for letter in "xy":
         if figure.layout[f"{letter}axis"].type != "log":

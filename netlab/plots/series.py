@@ -238,7 +238,7 @@ def _interface(queues: pd.DataFrame, name: str) -> str:
 def _add_curve(
     figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, look: dict[str, Any]
 ) -> None:
-    """Add a quantity over time to strip `row` (from 1) of a figure, as the series `name` with this `look`."""
+    """Add the column `quantity` of `frame` over time to strip `row` (from 1), as series `name` with Plotly's `look`."""
     figure.add_scatter(
         x=frame["t_s"].tolist(),
         y=finite(frame[quantity]),

@@ -66,13 +66,13 @@ if pio.templates.default == "plotly":
 
 
 def points(number: int = 0, size: int = 9, **look: Any) -> dict[str, Any]:
-    """Return Plotly's settings for the points of series `number`, of `size` pixels; `look` changes the marker."""
+    """Return Plotly's settings for the points of series `number` (from 0), of `size` pixels; `look` is the marker's."""
     marker = {"symbol": SYMBOLS[number % len(SYMBOLS)], "size": size, "color": COLOURS[number % len(COLOURS)]}
     return {"mode": "markers", "marker": {**marker, **look}}
 
 
 def line(number: int = 0, **look: Any) -> dict[str, Any]:
-    """Return Plotly's settings for the line of series number `number`; `look` changes the line."""
+    """Return Plotly's settings for the line of series `number` (from 0); `look` changes the line, such as `dash`."""
     usual = {"color": COLOURS[number % len(COLOURS)], "dash": DASHES[number % len(DASHES)], "width": 2}
     return {"mode": "lines", "line": {**usual, **look}}
 

@@ -37,7 +37,7 @@ class RunCache:
         self.limit_bytes = limit_bytes
 
     def load(self, key: str | None) -> Run | None:
-        """Return the run of a key, with its own copy of its files; None if there is none or its file is damaged."""
+        """Return the run of a key, with its own copy of its files; None for no key, no file or a damaged one."""
         if key is None:
             return None
         path = self._path(key)
@@ -128,8 +128,7 @@ def code_hash(package: Path = PACKAGE) -> str:
 
 def key(scenario: Scenario, here: str) -> str | None:
     """Return the cache's key, 32 hexadecimal digits, for a valid scenario's run under `here`, a text of `conditions`;
-    None if it calls a user's class, which cannot be fingerprinted with everything that it uses, so that the run is not
-    cached.
+    None if it calls a user's class: that cannot be fingerprinted with all that it uses, so the run is not cached.
     """
     plan = scenario.plan()
     if any("own" in item for item in plan["traffic"]):

@@ -47,8 +47,8 @@ class Interval(NamedTuple):
 
 @explain_bad_arguments('nl.interval(my_table["goodput_mbps"])')
 def interval(values: Any, others: Any = None) -> Interval:
-    """Return the mean of independent `values`, or what it exceeds that of the sample `others` by, and half the width of
-    its 95 % confidence interval, in the values' unit. Raises NetlabError for fewer than two values or NaN.
+    """Return the mean of independent `values`, or its difference from the mean of the sample `others`, and half the
+    width of its 95 % confidence interval, in the values' unit. Raises NetlabError for fewer than two values or NaN.
 
     If the measurement were repeated many times with as many values each, 95 of 100 such intervals would contain the
     true mean (or the true difference). This holds if the values are independent (each has its own seed) and roughly
@@ -121,7 +121,7 @@ def _welch(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> I
 
 
 def _numbers(values: Any) -> npt.NDArray[np.float64]:
-    """Return the values that `interval` got as an array, or raise NetlabError with what is wrong with them."""
+    """Return the values as an array of floats; raise NetlabError, with the reason, unless two or more, all finite."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise NetlabError(f"interval() takes a list or a column of numbers, got {short_repr(values)}.")
     listed = list(values)
@@ -283,7 +283,7 @@ class _SharedDict(dict[str, Any]):
 
 
 def table_of(scenario: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Return the table that `repeat` returns, from the dict of the scenario and its runs by seed."""
+    """Return the flows of the runs, given by seed, in one table with a column `seed`; its `attrs` have the scenario."""
     table = pd.concat([_labelled(run, {"seed": seed}) for seed, run in runs.items()], ignore_index=True)
     table.attrs["scenario"] = _SharedDict(scenario)
     return table

@@ -37,7 +37,7 @@ class Hop(NamedTuple):
 
 
 def bottleneck(path: Sequence[AnyHop]) -> int:
-    """Return the index of a path's slowest link, of the first of them where several are equal.
+    """Return the index (from 0) of a path's slowest link, the first of equal ones; TheoryError for an empty path.
 
     Holds for one flow alone. Misleads when others share the path: a fast link with many flows can leave each
     of them less than a slow link with one; see `max_min_mbps`.
@@ -111,7 +111,7 @@ def transmission_delay_ms(packet_bytes: float, rate_mbps: float) -> float:
 
 
 def propagation_delay_ms(distance_km: float, speed_km_per_s: float = 200_000.0) -> float:
-    """Return the time in ms that a signal needs for a distance.
+    """Return the time in ms that a signal needs for `distance_km` at this speed, by default that in fibre.
 
     Holds for a straight cable; in fibre and copper light is about a third slower than in vacuum. Misleads as
     a guess for the Internet, where the cables' way is often twice the map's.

@@ -143,7 +143,7 @@ def alpha_fair_mbps(
 def reno_optimum_mbps(
     capacities_mbps: Mapping[Link, float], routes: Mapping[Flow, Sequence[Link]], rtts_ms: Mapping[Flow, float]
 ) -> dict[Flow, float]:
-    """Return the rates in Mbit/s that Reno strives for: those with the smallest sum of 1 / (T**2 x) over all flows.
+    """Return the rates x in Mbit/s that Reno strives for: the smallest sum of 1 / (T**2 x), with round-trip times T.
 
     In balance Reno adds 1/T**2 a second to its rate as often as losses p x take x/2 away, so that its rate is
     sqrt(2/p)/T: the optimum of alpha 2 with weights 1/T**2, where p is the sum of the links' loss rates.
@@ -175,7 +175,8 @@ def reno_optimum_mbps(
 def cubic_optimum_mbps(
     capacities_mbps: Mapping[Link, float], routes: Mapping[Flow, Sequence[Link]], rtts_ms: Mapping[Flow, float]
 ) -> dict[Flow, float]:
-    """Return the rates in Mbit/s that CUBIC strives for when it is not like Reno: alpha 4/3, weights T**(-1/3).
+    """Return the rates in Mbit/s that CUBIC strives for when it is not like Reno: those of `alpha_fair_mbps` with alpha
+    4/3 and weights T**(-1/3), with round-trip times T.
 
     Its rate at a loss rate p goes with p**(-3/4) T**(-1/4) (RFC 9438, section 5), and p is the sum over the
     links of the flow: the optimum for which that is the condition. Holds where each link drops every flow's

@@ -90,7 +90,7 @@ def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
 
 
 def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing: Framing = "tc") -> float:
-    """Return the largest rate of application data in Mbit/s that UDP gets through a link.
+    """Return the largest rate of application data in Mbit/s that UDP, with this payload, gets through a link.
 
     Holds for a link that is never idle. Misleads for fragmented datagrams (more than 1472 bytes) on an
     overloaded link: one lost fragment loses them whole.
@@ -109,7 +109,7 @@ def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing:
 
 
 def tcp_goodput_limit_mbps(rate_mbps: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> float:
-    """Return the largest rate of application data in Mbit/s that TCP gets through a link.
+    """Return the largest rate of application data in Mbit/s that TCP, with this segment size, gets through a link.
 
     Holds once the connection has filled the link, however many connections share it. Misleads for short transfers (slow
     start), for windows below the bandwidth-delay product and where losses keep the window small.

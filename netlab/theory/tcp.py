@@ -194,8 +194,8 @@ def pftk_mbps(
     window_segments: float = math.inf,
     acked_segments: int = 1,
 ) -> Value:
-    """Return the sending rate in Mbit/s of a Reno flow from loss rate (a fraction), first timeout (None: RTT + 200 ms)
-    and the receiver's window: Padhye's full model.
+    """Return the sending rate in Mbit/s of a Reno flow from loss rate (a fraction), first timeout (None: RTT + 200 ms),
+    the receiver's window, and the segments that let the window grow as one does: Padhye's full model.
 
     Holds for light loss, timeouts and a limited window included. Misleads under heavier loss: over 40 ms Linux's Reno
     with selective acknowledgements gets a few per cent more at 0.002, an eighth at 0.01, a third at 0.03 and 1.8 times

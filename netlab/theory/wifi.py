@@ -100,7 +100,8 @@ def wifi_tcp_limit_mbps(
     segments_per_ack: float = 2,
     contention: bool = True,
 ) -> float:
-    """Return the goodput in Mbit/s of one TCP flow over 802.11g, with its acknowledgements on the same medium.
+    """Return the goodput in Mbit/s of one TCP flow over 802.11g with these `options` and an acknowledgement on the same
+    medium for each `segments_per_ack`; `contention` False leaves out what both ends do to each other.
 
     Without `contention` it is the simple budget: the exchanges of `segments_per_ack` segments and of one acknowledgement,
     each with a backoff of its own. With it, two things are added. Both ends count their backoffs at the same time: the sender

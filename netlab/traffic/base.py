@@ -43,7 +43,7 @@ class Traffic:
 
     @property
     def start_s(self) -> float:
-        """The start in s after the run's start."""
+        """The start of the traffic in s after the run's start."""
         raise NotImplementedError
 
     @property

@@ -63,9 +63,7 @@ class ProgramInterface:
             self._log.note_sent(self.now_s, sent)
 
     def set_timer(self, at_s: float | None) -> None:
-        """Replace the time of the next `on_timer` by `at_s`, a later network time in s (else NetlabError), or None: no
-        call.
-        """
+        """Move the next `on_timer` to `at_s`, a later network time in s (else NetlabError); None means no call."""
         if at_s is None:
             self._timer_ns = NO_TIMER
         elif is_number(at_s) and self.now_s < at_s < MAX_TIME_S:

@@ -37,7 +37,7 @@ class MethodCaller(Protocol):
         """Return whether the user's object has a method of this name."""
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method at a network time in ns. Raises RunError, with the user's line, if the method fails."""
+        """Call a method with `given` at a network time in ns. Raises RunError, with the user's line, if it fails."""
 
     def close(self) -> None:
         """Free the caller's resources."""
@@ -48,7 +48,7 @@ class RemoteObject(ABC):
 
     @abstractmethod
     def caller(self, label: str, part: Part) -> MethodCaller:
-        """Return the object that calls the methods, in the role `part`, for a connection of the flow `label`."""
+        """Return the object that calls the methods of the user's object, in the role `part`, for the flow `label`."""
 
     @abstractmethod
     def has(self, method: str) -> bool:
@@ -81,7 +81,7 @@ class LocalCaller:
         return hasattr(self.object, method)
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method at the network time `now_ns`; raise RunError if it fails or computes for 10 s."""
+        """Call a method with `given` at the network time `now_ns`; raise RunError if it fails or computes for 10 s."""
         try:
             call_often_within(MAX_CALL_S, getattr(self.object, method), *given)
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)

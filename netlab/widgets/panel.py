@@ -70,9 +70,9 @@ class Panel:
         earlier: int = EARLIER_RUNS,
         debounce_s: float = DEBOUNCE_S,
     ) -> None:
-        """Arrange the controls above an empty figure; the first run starts when it is shown. For the controls' values
-        by name, `scenario` returns arguments of `run`, and `draw` the figure of a result. The last `earlier` runs stay
-        faint.
+        """Arrange the controls above an empty figure; the first run starts when it is shown, others `debounce_s`
+        seconds after a change. For the controls' values by name, `scenario` returns arguments of `run`, and `draw` the
+        figure of a result and these. The last `earlier` runs stay faint.
         """
         self.controls = dict(controls)
         self.runs: list[Any] = []
