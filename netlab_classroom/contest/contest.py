@@ -84,10 +84,6 @@ def hold(
     file). Results are stored in the directory `output`, whose lock is `claim`, and with `keep` reused from there.
     Raises NetlabError if this machine cannot isolate student code or has no library kernel, ContestInterrupted after
     Ctrl-C.
-
-    Submissions are files and directories of files; without `entries`, the class list, the files' names are the students'. A result is
-    kept in `output` (whose claim is `claim`) as soon as it is there; with `keep`, one of the same code, seed and kernel is taken. `jobs`
-    is how many compete side by side, by default one for each CPU.
     """
     sandbox.require_isolation()
     stopping.clear()

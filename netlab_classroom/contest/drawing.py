@@ -63,8 +63,6 @@ def place_labels(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     "text_x", "text_y" and "anchor" for SVG: the nearest one that overlaps no dot and no other label, or the one that
     overlaps least. "far" is True if the label is so far away that it needs a line to its dot. All are in units of the
     picture.
-
-    One that is `far` needs a line to its dot.
     """
     taken: list[Box] = [(dot["x"] - DOT, dot["y"] - DOT, dot["x"] + DOT, dot["y"] + DOT) for dot in dots]
     found = []

@@ -78,8 +78,8 @@ def draw(seed: str) -> list[Video]:
     chance = random.Random(f"{seed}/videos")  # noqa: S311 (no secret but the seed)
 
     def part(name: str, low: float, high: float) -> Trace:
-        """Return a part of netlab's trace of this name from a random time on, with all rates times a random number
-        between `low` and `high`.
+        """Return netlab's trace of this name, with all rates times a random number between `low` and `high`, from a
+        random time on; its beginning follows its end.
         """
         return settings.mobile(name, round(chance.uniform(low, high), 3), settings.STEP_S * chance.randrange(60))
 
@@ -106,8 +106,6 @@ def score(video: Video, player: Player) -> dict[str, float]:
     """Return the score of a rule by the player that has played a video with it: "points" (100 times the quality of
     experience over the video's capacity, cut to 0 to 100), "experience" and mean "rate" in Mbit/s, "stall_s" in s, and
     "changes", the number of changes of the quality.
-
-    Points are 100 times the quality of experience over the capacity, at least 0 and at most 100.
     """
     rates = player.qualities_mbps
     points = min(1.0, max(0.0, player.experience_mbps / video.capacity_mbps))

@@ -39,12 +39,11 @@ def assign(
     salt: str = "",
     solved: Path | None = None,
 ) -> list[Path]:
-    """Write the notebooks of a chapter for a class into `output`, and with all answers into `solved` (None: not at
-    all), and return the paths of all written files. Without `entries` (the class list) there is one, with the printed
-    numbers.
-
-    Raises LeakError when an answer would be published. Raises NetlabError when the class is larger than the number of
-    combinations, or `output` belongs to another chapter or class, or would also contain the answers.
+    """Write the notebooks of a chapter for the class `entries` into `output`, with a class list of everybody's token,
+    and solved copies into `solved` (None: none), and return the paths of all written files. Without `entries` there is
+    one notebook, with the printed numbers. Another `salt` gives the class other numbers. Raises LeakError when an
+    answer would be published, and NetlabError when the chapter has too few combinations of numbers or `output` belongs
+    to another chapter or class.
 
     Parameters
     ----------
@@ -77,8 +76,8 @@ def assign(
 
 
 def _solved(chapter: Master, token: str, place: Path) -> Path:
-    """Write a student's notebook with the instructor's answers to `place`, and return that path; written answers
-    contain their rubric.
+    """Write a copy of the student's notebook for a token ("" for the printed numbers) with the instructor's answers to
+    `place`, and return that path; written answers contain their rubric.
     """
     answers = {each.id: each for each in chapter.edition(token).wanted}
     solution = {cell.id: cell.source for cell in chapter.edition(token).solved}
@@ -90,9 +89,8 @@ def _solved(chapter: Master, token: str, place: Path) -> Path:
 
 
 def student_notebook(chapter: Master, token: str) -> NotebookNode:
-    """Return a student's notebook for a token ("" for the printed numbers) after checking that it contains no answer.
-
-    Raises LeakError when it contains one.
+    """Return a student's notebook of a chapter for a token ("" for the printed numbers) after checking that it contains
+    no answer. Raises LeakError when it contains one.
     """
     notebook = authoring.student_notebook(chapter.source, token)
     require_no_answer([cell.source for cell in notebook.cells], chapter.edition(token))
@@ -100,9 +98,8 @@ def student_notebook(chapter: Master, token: str) -> NotebookNode:
 
 
 def require_no_answer(texts: Iterable[str], edition: Edition) -> None:
-    """Check that no text (source of a cell) contains a line of an answer.
-
-    Raises LeakError when a text has a line that is only in the instructor's version.
+    """Raise LeakError if a text (the source of a cell) has a line that is only in the instructor's version of the
+    chapter `edition`, not in the student's.
     """
     lines = {_bare(line) for text in texts for line in text.split("\n")}
     found = sorted(secrets_of(edition) & lines)
@@ -111,8 +108,8 @@ def require_no_answer(texts: Iterable[str], edition: Edition) -> None:
 
 
 def secrets_of(edition: Edition) -> set[str]:
-    """Return the lines that are in the instructor's version of a chapter and not in the student's,
-    without short ones.
+    """Return the lines, without outer spaces, that are in the instructor's version of a chapter and not in the
+    student's; those of fewer than MIN_SECRET_LENGTH characters are left out.
     """
     public = {_bare(line) for cell in edition.handed_out for line in cell.source.split("\n")}
     mine = {_bare(line) for cell in edition.solved for line in cell.source.split("\n")}
@@ -120,15 +117,14 @@ def secrets_of(edition: Edition) -> set[str]:
 
 
 def _bare(line: str) -> str:
-    """Return a line of code or text without its marks of solutions and outer spaces."""
+    """Return a line of code or text without HTML comments, comments that mark a solution, and outer spaces."""
     return re.sub(r"\s*#.*SOLUTION.*$|<!--.*?-->", "", line).strip()
 
 
 def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> list[Entry]:
-    """Return the class with a token for each student, such that no two have the same numbers; given tokens are kept.
-    Another `salt` gives other tokens.
-
-    Raises NetlabError when two tokens of the list have the same numbers, or there are fewer combinations than students.
+    """Return the class list `entries` with a token for each student, such that no two students have the same numbers in
+    the chapter; given tokens are kept, others follow from the student and `salt`. Raises NetlabError when two given
+    tokens have the same numbers, or there are fewer combinations than students.
     """
     owners: dict[str, str] = {}
     for entry in entries:
@@ -143,8 +139,9 @@ def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> li
 
 
 def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]) -> Entry:
-    """Return the entry of a student with a token whose numbers nobody else has, and add these numbers with the student
-    to `owners`. Raises NetlabError when none is found.
+    """Return a student's entry with a token whose numbers nobody else in `owners` (students by numbers) has, and add
+    these numbers with the student to `owners`; the token follows from `salt`, chapter and student. Raises NetlabError
+    when none is found in MAX_TRIES tries.
     """
     for attempt in range(MAX_TRIES):
         token = hashlib.sha256(f"{salt}\n{chapter.topic}\n{entry.student}\n{attempt}".encode()).hexdigest()[:10]
@@ -159,8 +156,8 @@ def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]
 
 
 def _numbers(chapter: Master, token: str) -> str:
-    """Return the numbers of a student with this token as a text that is equal for equal numbers. Raises NetlabError
-    when the chapter has none.
+    """Return the own numbers that a token gives in a chapter as a text, equal for equal numbers. Raises NetlabError
+    when the chapter has no own numbers.
     """
     opened = authoring.opened(chapter.source, token)
     if opened is None or not vars(opened.own):
@@ -169,7 +166,9 @@ def _numbers(chapter: Master, token: str) -> str:
 
 
 def class_list(entries: Sequence[Entry]) -> str:
-    """Return the class list as the text of a CSV file, for `netlab grade --roster`."""
+    """Return the class list, with the column of tokens and all other columns that are not empty, as the text of a CSV
+    file for `netlab grade --roster`.
+    """
     used = [name for name in NAMES if any(entry.columns.get(name) for entry in entries)]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -180,7 +179,9 @@ def class_list(entries: Sequence[Entry]) -> str:
 
 
 def _write(place: Path, notebook: NotebookNode) -> Path:
-    """Write a valid notebook to a path, create its folder, and return the path."""
+    """Write a notebook to a path, whose folder is created if needed, and return the path. Raises a ValidationError of
+    nbformat if the notebook is not valid.
+    """
     place.parent.mkdir(parents=True, exist_ok=True)
     nbformat.validate(notebook)
     text: str = nbformat.writes(notebook)  # type: ignore[no-untyped-call]

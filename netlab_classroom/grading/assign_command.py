@@ -26,10 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write the notebooks that the options of `netlab assign` ask for, print where they are, and return the exit status
-    0.
-
-    Raises NetlabError when they cannot be written, or would publish an answer.
+    """Write the notebooks that the options of `netlab assign` ask for (`chapter`, `output`, `roster`, `salt`, `solved`,
+    `root`), print where they are, and return the exit status 0. Raises NetlabError when they cannot be written, or
+    would publish an answer.
     """
     from netlab_classroom.grading import assign, master, roster
 

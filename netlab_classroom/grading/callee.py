@@ -66,19 +66,24 @@ class MessageStream:
         self._buffer += got
 
     def send(self, kind: int, body: bytes = b"") -> None:
-        """Send a message of a kind (a number from 0 to 255, its first byte) with the content `body`."""
+        """Send a message of a kind (a number from 0 to 255, its first byte) with the content `body`; wait until all of
+        it is written.
+        """
         self.send_message(bytes([kind]) + body)
 
     def send_message(self, message: bytes) -> None:
-        """Send a whole message, which begins with its kind; wait until all of it is written."""
+        """Send the bytes of a whole message, which begins with its kind, preceded by their length; wait until all are
+        written.
+        """
         left = memoryview(LENGTH.pack(len(message)) + message)
         while left:
             left = left[os.write(self._descriptor, left) :]
 
 
 def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
-    """Call the students' `objects` (requests name them by index) as the grader requests through the stream, reply to
-    each request, and return the content of the last message when the run is over.
+    """Call the methods of the students' `objects` (classes or objects, which requests name by index) as the grader
+    requests through the stream, and reply to each request; when the run is over, return the content of the last
+    message. Errors of the code are sent as replies. Raises EOFError when the grader closes the stream.
 
     Parameters
     ----------
@@ -106,8 +111,9 @@ def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
 
 
 def serve_apart(stream: MessageStream, objects: Sequence[Any]) -> bytes:
-    """Answer requests as `serve` does, with each connection's object in its own process, so that objects of two
-    connections cannot share data; return the content of the last message.
+    """Answer requests for the methods of the students' `objects` as `serve` does, but with the object of each
+    connection in a process of its own, so that two connections cannot share data; when the run is over, return the
+    content of the last message.
     """
     streams: dict[int, MessageStream] = {}
     processes: dict[int, socket.socket] = {}
@@ -147,8 +153,8 @@ class Control:
     """
 
     def __init__(self, _stream: MessageStream, own: Any, label: str, _what: int) -> None:
-        """Prepare the calls of `own`, a student's class or object, with the flow's name in messages. Raises RunError
-        when it cannot be a congestion control.
+        """Prepare the calls of `own`, a student's class or object; `label` is the flow's name in errors. Raises
+        RunError when it cannot be a congestion control.
         """
         from netlab_engines.library.control import FlowInterface
 
@@ -157,8 +163,9 @@ class Control:
         self.has: Callable[[str], bool] = self._caller.has
 
     def call(self, method: str, body: bytes) -> bytes:
-        """Call a method by name with the state in `body` (a packed FLOW, and ACK or LOSS), if it is defined; return the
-        packed window, threshold, pacing rate and codepoint after it.
+        """Call a method of the student's congestion control by name, if it is defined, with the state in `body` (a
+        packed FLOW, and for other methods than on_start ACK or LOSS); return the packed CONTROLLED after it: window,
+        threshold, pacing rate and ECN codepoint. Raises RunError when the method fails.
         """
         from netlab.base.units import NS_PER_S
         from netlab_engines.library.control import Ack, Loss
@@ -193,8 +200,9 @@ class Programming:
     """
 
     def __init__(self, stream: MessageStream, own: Any, label: str, what: int) -> None:
-        """Prepare the calls of `own`, a student's class or object, with the flow's name in messages; `what` is its kind
-        of `OPEN`, and data to send are requested over the stream. Raises RunError when it cannot be a program.
+        """Prepare the calls of `own`, a student's class or object; `label` is the flow's name in errors, `what` the
+        value of OPEN for a sender or a receiver. Data to send are requested over the stream. Raises RunError when `own`
+        cannot be a program.
         """
         from netlab.traffic import delivery
 
@@ -204,7 +212,9 @@ class Programming:
             __slots__ = ()
 
             def set_timer(program, at_s: float | None) -> None:  # noqa: N805 (self is the other object)
-                """Set the program's timer to a time of the network in s, or switch it off with None."""
+                """Set the program's timer to a network time in s, or switch it off with None, and keep the setting for
+                the reply.
+                """
                 super().set_timer(at_s)
                 self._timer = (TIMER_OFF, 0.0) if at_s is None else (TIMER_AT, float(at_s))
 
@@ -216,8 +226,9 @@ class Programming:
         self.has: Callable[[str], bool] = self._caller.has
 
     def call(self, method: str, body: bytes) -> bytes:
-        """Call a method by name; `body` has the network time in s and a datagram, if any. Return the packed setting of
-        the timer, and the data that the program sent and delivered.
+        """Call a method of the student's program by name; `body` has the packed network time in s, followed by the
+        datagram for on_datagram. Return the packed setting of the timer, and the data that the program sent and
+        delivered. Raises RunError when the method fails.
         """
         from netlab.base.units import NS_PER_S
 
@@ -234,8 +245,8 @@ class Programming:
     # The interface of `delivery.DeliveryLog`, for the program.
 
     def read(self, _now_s: float, num_bytes: int) -> bytes:
-        """Request the next `num_bytes` bytes to send (at most 1 MiB) from the grader, and wait for them; fewer come at
-        the end of the data.
+        """Request the next `num_bytes` bytes that the program has to send (at most 1 MiB) from the grader, and wait for
+        them; fewer come at the end of the data.
         """
         self._stream.send(READ, LENGTH.pack(min(num_bytes, 1 << 20)))
         return self._stream.receive()
@@ -254,8 +265,8 @@ class VideoRule:
     """
 
     def __init__(self, _stream: MessageStream, own: Any, label: str, _what: int) -> None:
-        """Prepare the calls of `own`, a student's class or object, with the video's name in messages. Raises RunError when
-        no object of the class can be made.
+        """Prepare the calls of `own`, a student's class or object; `label` is the video's name in errors. Raises
+        RunError when no object of the class can be made.
         """
         from netlab.traffic.own_calls import LocalCaller
 
@@ -263,8 +274,8 @@ class VideoRule:
         self.has: Callable[[str], bool] = self._caller.has
 
     def call(self, method: str, body: bytes) -> bytes:
-        """Call a method by name with the packed buffer in s, throughput in Mbit/s and sizes in bytes; return the value
-        in the form of `plain`. Raises RunError when the method fails.
+        """Call a method of the student's rule by name with the packed buffer in s, throughput in Mbit/s and sizes in
+        bytes in `body`; return its value as JSON in the form of `plain.encode`. Raises RunError when the method fails.
         """
         buffer_s, throughput_mbps = CHUNK.unpack_from(body)
         sizes = [size for (size,) in SIZE.iter_unpack(body[CHUNK.size :])]
@@ -277,8 +288,8 @@ KINDS: dict[int, type[Control | Programming | VideoRule]] = {OPEN["control"]: Co
 
 
 def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:
-    """Return an object that calls the methods of `own`, a student's class or object; `label` names its flow in
-    messages. Raises RunError when it defines none of `methods`, or wrong ones.
+    """Return an object that calls the methods of `own`, a student's class or object; `label` names its flow in errors.
+    Raises RunError when it defines none of `methods`, or with wrong parameters.
     """
     from netlab.base.errors import RunError
     from netlab.traffic.own import own_problems
@@ -291,5 +302,5 @@ def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:
 
 
 def _or_none(value: float) -> float | None:
-    """Return a number; None instead of not-a-number, which stands for None in messages."""
+    """Return the number itself, or None for NaN, which stands for None in packed messages."""
     return None if math.isnan(value) else value

@@ -29,16 +29,15 @@ class Claim:
     """
 
     def __init__(self, path: Path, known: dict[str, Any], *, fewer: bool = False) -> None:
-        """Take the record of the locked file at `path`, as it is known from the previous grading."""
+        """Take `known`, the record that the locked file at `path` has from the previous grading ({} if there is none);
+        with `fewer`, submissions that it names may be missing now.
+        """
         self._path, self._known, self._fewer = path, known, fewer
 
     def take(self, what: str, chapter: str, students: Collection[str], handed_in: Collection[str] = ()) -> None:
-        """Record the folder as that of a chapter and a class, unless it holds results of another, or of submissions
-        that are missing now; `what` names its contents in messages, `students` is the class, `handed_in` those who
-        submitted.
-
-        Raises ClaimError when it belongs to another chapter, most of its students are missing in the class, or marks of
-        submissions would be lost.
+        """Record the folder as that of a chapter, with the class `students` and the students `handed_in` who submitted;
+        `what` names its contents in errors, such as "marks". Raises ClaimError when the folder belongs to another
+        chapter, most of its students are missing in the class, or submissions that it has marks of are missing now.
 
         Parameters
         ----------
@@ -68,10 +67,10 @@ class Claim:
 
 @contextmanager
 def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
-    """Lock a folder, which is created if needed, against other graders while the context lasts; yield its record. With
-    `fewer`, submissions may be missing. An empty record is removed at the end.
-
-    Raises ClaimError when another process has locked it. Raises OSError when it cannot be created.
+    """Return a context manager that creates a folder if needed, locks it against other graders while the block runs,
+    and yields its record, a Claim; with `fewer`, submissions of an earlier grading may be missing. An empty record is
+    removed at the end, and with it an empty folder. Raises ClaimError when another process has locked the folder,
+    OSError when it cannot be created.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
@@ -97,6 +96,8 @@ def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
 
 
 def _some(names: Collection[str]) -> str:
-    """Return some of the names as text: the first in the alphabet, and the number of the others."""
+    """Return some names as text: the first MAX_NAMED in the alphabet, and the number of the others, as in "anna, ben
+    and 3 more".
+    """
     first = sorted(names)[:MAX_NAMED]
     return ", ".join(first) + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")

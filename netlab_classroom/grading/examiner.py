@@ -36,6 +36,7 @@ class Draw:
     """
 
     def __init__(self, seed: str) -> None:
+        """Begin the random numbers that follow from this seed, a text."""
         self._random = random.Random(seed)  # noqa: S311 (to be drawn again is what a seed is for)
 
     def between(self, low: float, high: float, digits: int = 3) -> float:
@@ -55,7 +56,7 @@ class Draw:
         return self._random.randint(low, high)
 
     def one_of(self, values: Sequence[Any]) -> Any:
-        """Return a random element of some values."""
+        """Return a random element of a sequence that is not empty, all equally likely."""
         return values[self._random.randrange(len(values))]
 
 
@@ -85,8 +86,9 @@ class Exercise:
     """
 
     def trials(self, check: Check, seed: str) -> tuple[list[Mapping[str, Any]], int]:
-        """Return the trials of a function (arguments by name) that follow from a seed, and the number of those at the
-        beginning that are not edges. Raises ExaminerError as `_hidden`.
+        """Return the trials of a function (arguments by name), first hidden ones that follow from the seed, then edges,
+        and the number of hidden ones. Raises ExaminerError when no draw of hidden ones tells all mistakes that the
+        check knows from right answers.
         """
         hidden = self._hidden(check, seed)
         # A probe among them counts its uses, so each student needs a copy.
@@ -94,7 +96,8 @@ class Exercise:
 
     def _hidden(self, check: Check, seed: str) -> list[Mapping[str, Any]]:
         """Return hidden cases (arguments by name) that follow from the seed, such that each mistake that the check
-        knows fails in at least one of them. Raises ExaminerError when no draw has this property.
+        knows fails in at least one of them; without `cases` those of the check. Raises ExaminerError when no draw of
+        MAX_DRAWS has this property.
         """
         if self.cases is None:
             return list(getattr(check, "cases", ()))
@@ -120,11 +123,9 @@ class Words:
 
 
 def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> dict[str, Exercise | Words]:
-    """Read a marking scheme, a Python file, by executing it; return the scheme of each exercise by key, in the order of
-    the notebook's `keys`. Raises ExaminerError unless it has all exercises in `required` (None: all keys) and no
-    others.
-
-    Raises ExaminerError when the file is missing or invalid, or has other exercises than the notebook.
+    """Read a marking scheme, the Python file at `path`, by executing it; return the scheme of each exercise by key, in
+    the order of `keys`, the exercises of the chapter's notebook. Raises ExaminerError when the file is missing or
+    invalid, lacks an exercise in `required` (None: all keys), or has one that is not in `keys`.
 
     Parameters
     ----------
@@ -165,8 +166,8 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
 
 
 def _require(key: str, exercise: Any, path: Path) -> None:
-    """Raise ExaminerError if the scheme of an exercise has a type that its key does not allow, or
-    inconsistent points.
+    """Raise ExaminerError if the scheme of the exercise with this key has another type than its key asks for (Words if
+    it ends in "-words", else Exercise), or inconsistent points; `path` is the scheme's file, for errors.
     """
     if key.endswith("-words") != isinstance(exercise, Words):
         raise ExaminerError(

@@ -64,9 +64,9 @@ def of_submission(
     asked: Sequence[AnswerCell],
     layout: Layout,
 ) -> list[dict[str, str]]:
-    """Return the flags of a single submission (`read`) by comparison with the cells `handed_out`, each with `kind`,
-    `exercise` ("" if of none) and a sentence: edited check cells of `layout`, and code of the student's that tries to
-    reach answers or files. `asked` has the cells of answers.
+    """Return the flags (hints for the instructor) of a single submission, each with `kind`, `exercise` (its key, "" if
+    of none) and `sentence`: edited check cells in `layout`, and student code that tries to reach answers or files.
+    `handed_out` has the original cells, `asked` the cells of answers.
     """
     found = [
         {
@@ -92,16 +92,16 @@ def of_submission(
 
 
 def _line(source: str, position: int) -> str:
-    """Return the line of a source that contains a position (an index of characters), without outer spaces, cut to 120
-    characters.
+    """Return the line of a source that contains the character with the index `position`, cut to 120 characters and
+    without outer spaces.
     """
     start = source.rfind("\n", 0, position) + 1
     return source[start : start + 120].split("\n", maxsplit=1)[0].strip()
 
 
 def comments(source: str, handed_out: Sequence[str]) -> list[str]:
-    """Return the distinct comments of a program, cut to 120 characters and 50 comments, without short ones and without
-    those of the code cells that were handed out.
+    """Return the distinct comments of a program in order, each cut to 120 characters, at most 50, without short ones
+    and without those of `handed_out`, the sources of the original code cells.
     """
     known = {text.casefold() for each in handed_out for text in _comments(each)}
     found = dict.fromkeys(text for text in _comments(source) if text.casefold() not in known)
@@ -113,8 +113,8 @@ def comments(source: str, handed_out: Sequence[str]) -> list[str]:
 
 
 def _comments(source: str) -> Iterator[str]:
-    """Yield the comments of a program without `#` and extra spaces; of a program with a syntax error, those before the
-    error.
+    """Yield the texts of a program's comments in order, without `#` and extra spaces; of a program with a syntax error,
+    those before the error.
     """
     with suppress(tokenize.TokenError, SyntaxError, ValueError):
         for token in tokenize.generate_tokens(io.StringIO(without_magics(source)).readline):
@@ -123,13 +123,16 @@ def _comments(source: str) -> Iterator[str]:
 
 
 def digest_of_words(words: str) -> str:
-    """Return a fingerprint (12 hexadecimal digits) of a written answer that does not depend on spaces and capitals."""
+    """Return a fingerprint of a written answer, 12 hexadecimal digits, that does not depend on spaces, line ends and
+    capitals.
+    """
     return hashlib.sha256(" ".join(words.casefold().split()).encode()).hexdigest()[:12]
 
 
 def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return all flags of a class, each with its students; flags from comparing submissions are first. `results` are
-    those of `judging.judge`.
+    """Return all flags (hints for the instructor) of a class from the results of `judging.judge`, each with `students`,
+    `kind`, `exercise` and `sentence`: first those from comparing submissions, then those of single submissions, last
+    groups with the same part of the points.
     """
     together = [
         *_foreign_tokens(results),
@@ -146,15 +149,15 @@ def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _flag(students: Sequence[str], kind: str, exercise: str, sentence: str) -> dict[str, Any]:
-    """Return a flag of some students as plain data: `students` (sorted), `kind`, `exercise` ("" if of none) and
-    `sentence`.
+    """Return a flag of some students as plain data: `students` (sorted), `kind`, `exercise` (its key, "" if of none)
+    and `sentence`.
     """
     return {"students": sorted(students), "kind": kind, "exercise": exercise, "sentence": sentence}
 
 
 def _foreign_tokens(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each submission whose notebook has the token of another student, or one that the class list
-    lacks.
+    """Yield a flag for each submission among the results whose notebook has another token than the class list gives the
+    student: that of another student, or one that the list lacks.
     """
     owners = {result["token"]: result["student"] for result in results if result["token"]}
     for result in results:
@@ -166,8 +169,8 @@ def _foreign_tokens(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
 
 
 def _equal_words(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each group of students whose written answers to an exercise, of at least MIN_WORDS words, are equal
-    but for capitals and spaces.
+    """Yield a flag for each group of students among the results whose written answers to an exercise, of at least
+    MIN_WORDS words, are equal but for capitals and spaces.
     """
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
@@ -180,8 +183,8 @@ def _equal_words(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any
 
 
 def _equal_comments(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each group of students whose code for an exercise has the same comment: comments are a person's
-    own words, even in short code.
+    """Yield a flag for each group of students among the results whose code for an exercise has the same comments
+    (capitals do not matter): comments are a person's own words, even in short code.
     """
     owners: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for result in results:
@@ -198,8 +201,8 @@ def _equal_comments(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
 
 
 def _answers_of_others(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each wrong answer of a student whose value is the right one for the own numbers of other
-    students.
+    """Yield a flag for each wrong answer among the results whose value is the right one for other students, who have
+    other numbers.
     """
     right: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
@@ -215,10 +218,9 @@ def _answers_of_others(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[st
 
 
 def _partial_points(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each group of students whose answers have points for the same part of an exercise's conditions:
-    honest work, or only the set-up.
-
-    A function that is right except at its edges is not flagged.
+    """Yield a flag for each group of students (also a single one) among the results whose answers to an exercise lack
+    the points for the same parts: honest work, or only the set-up. A function that is right except at its edges is not
+    flagged.
     """
     groups: dict[tuple[str, tuple[int, ...]], list[tuple[str, str]]] = defaultdict(list)
     for result in results:

@@ -71,11 +71,8 @@ def grade(
 ) -> GradedClass:
     """Judge the students' files in `submissions` for a chapter, `jobs` at a time (None: one for each CPU), and return
     all results; each is stored in `output` as soon as it is there, and with `resume` reused. `entries` is the class
-    list; empty means one student for each file.
-
-    Raises NetlabError when the chapter has no marking scheme, this machine cannot isolate student code, or `output`
-    belongs to another chapter or class, or is in use. Raises GradingInterrupted after Ctrl-C; `resume` continues from
-    there.
+    list (empty: one student for each file), `seed` that of hidden cases, `cpu_s` the limit of an exercise's processor
+    time. Raises NetlabError for errors of the chapter, this machine or `output`, and GradingInterrupted after Ctrl-C.
 
     Parameters
     ----------
@@ -140,8 +137,9 @@ def grade(
 
 
 def _jobs(chapter: Master, matched: FileAssignment, entries: Mapping[str, Entry], seed: str, cpu_s: float) -> list[Job]:
-    """Return a job for each student with or without a file (`matched`), in the order of their identifiers; `entries`
-    has the class list by student, `seed` is that of hidden cases, and `cpu_s` the limit of an exercise in s.
+    """Return a job for each student in `matched`, with or without a file, in the order of their identifiers; `entries`
+    has the class list by student, `seed` is that of hidden cases, and `cpu_s` the limit of an exercise's processor time
+    in s.
     """
     return [
         Job(
@@ -159,8 +157,8 @@ def _jobs(chapter: Master, matched: FileAssignment, entries: Mapping[str, Entry]
 
 
 def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> dict[str, Any]:
-    """Return all inputs that determine the points, as plain data: chapter, digests of key, code, kernel and
-    submissions, versions, seed and limit.
+    """Return all inputs that determine the points, as plain data by name: chapter, digests of the marking scheme, code,
+    kernel and submissions, versions, the seed of hidden cases, and the limit of an exercise's processor time in s.
     """
     return {
         "chapter": chapter.stem,
@@ -176,8 +174,8 @@ def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> 
 
 
 def _places(folder: Path, todo: Sequence[Job], manifest: Mapping[str, Any]) -> dict[str, Path]:
-    """Return the path in `folder` of the result of each student with a job in `todo`; it changes with every input of
-    `manifest` that affects the result.
+    """Return the path in `folder` of the result of each student with a job in `todo`, by student; the path changes with
+    the submission and every input of `manifest` that affects the result.
     """
     conditions = {name: value for name, value in manifest.items() if name != "submissions"}
     return {
@@ -192,9 +190,10 @@ def _store_results(
     to_keep: Mapping[str, Path],
     tell: Callable[[int], object],
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Store each new result of `outcomes` (a job with its result or exception) at its path in `to_keep`, and add it to
-    the `known` ones. Return all results in the order of students, and why submissions could not be judged, by student;
-    `tell` is called with the number of results.
+    """Store each new result of `outcomes` (a job with its result or exception) at the student's path in `to_keep`.
+    Return all results, with the `known` ones (by student), in the order of students, and the reasons why submissions
+    could not be judged, by student; such a result has no marks and is not stored. `tell` is called with the number of
+    results.
     """
     results = dict(known)
     failures: dict[str, str] = {}
@@ -211,8 +210,8 @@ def _store_results(
 
 
 def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> list[dict[str, Any]]:
-    """Return the flags of a class; they are stored at `place`, because finding them takes long, and reused with
-    `resume`.
+    """Return the flags of a class, found by comparing its results; they are stored at the path `place`, because finding
+    them takes long, and with `resume` those stored there are returned.
     """
     found = result_store.load(place) if resume else None
     if found is None:
@@ -222,13 +221,16 @@ def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> l
 
 
 def _why(error: BaseException) -> str:
-    """Return a description of an error in the grader's words: the text of other errors may come from a student."""
+    """Return a description of an error for reports: the text of a NetlabError; of other errors only the type, because
+    their text may come from a student.
+    """
     return one_line(str(error)) if isinstance(error, NetlabError) else f"the grader raised {type(error).__name__}."
 
 
 def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor | None) -> Any:
-    """Judge all jobs by the executor (None: threads, `jobs` at a time), and yield each job with its result or exception
-    as soon as it is done. Raises GradingInterrupted after Ctrl-C; submissions being judged are abandoned then.
+    """Judge all jobs in `todo` by the executor (None: threads, `jobs` at a time, None for one for each CPU), and yield
+    each job with its result or exception as soon as it is done. Raises GradingInterrupted after Ctrl-C; submissions
+    being judged are abandoned then.
     """
     pool = executor or futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="grading")
     running = {}
@@ -263,10 +265,9 @@ class ReviewPoints:
 
 
 def read_review(path: Path) -> dict[tuple[str, str], ReviewPoints]:
-    """Return the points that a reviewer wrote into `review.csv`, by student and key of the exercise; rows without
-    points are skipped.
-
-    Raises NetlabError when the file has other columns, or points are not a number.
+    """Return the points, comments and fingerprints of answers in the file `review.csv` that a reviewer has filled in,
+    by student and key of the exercise; rows without points are skipped. Raises NetlabError when the file lacks columns,
+    or points are not a number.
     """
     sheet = sheets.read(path, "review")
     columns = sheet.by_plain
@@ -274,7 +275,9 @@ def read_review(path: Path) -> dict[tuple[str, str], ReviewPoints]:
         raise NetlabError(f"{path} is no review: it needs the columns {', '.join(REVIEW_NEEDED)}.")
 
     def cell(row: Mapping[str, str], name: str) -> str:
-        """Return the text of a row in the column with this normalized heading; "" if there is none."""
+        """Return the text of a row (texts by heading) in the column with the normalized heading `name`; "" if there is
+        none.
+        """
         return bare(row.get(columns.get(name, name), ""))
 
     found = {}
@@ -292,10 +295,9 @@ def read_review(path: Path) -> dict[tuple[str, str], ReviewPoints]:
 
 
 def with_review(graded: GradedClass, points: Mapping[tuple[str, str], ReviewPoints]) -> GradedClass:
-    """Return the class with a reviewer's points (by student and exercise) for written answers; points for an answer
-    that has changed since are ignored and noted.
-
-    Raises NetlabError when points are given to an unknown answer, or are out of range.
+    """Return the graded class with a reviewer's `points` for written answers, given by student and key of the exercise;
+    points for an answer that has changed since it was read are ignored, and a note says so. Raises NetlabError when
+    points are for an unknown answer, or are out of range.
     """
     results: list[dict[str, Any]] = []
     used, changed = set(), []

@@ -49,8 +49,8 @@ class CallChannel:
     """
 
     def __init__(self, connection: socket.socket, monitor: GuestMonitor | None, most_calls: int = MAX_CALLS) -> None:
-        """Use the connection to a guest, in which code is called at most `most_calls` times; `monitor` supervises the
-        guest meanwhile (None: nothing does).
+        """Use the open `connection` to a guest for at most `most_calls` calls of student code; `monitor` supervises the
+        guest during calls (None: nothing does).
         """
         self._connection, self._monitor, self._left, self._most_calls = connection, monitor, most_calls, most_calls
         self._connection.settimeout(CHECK_INTERVAL_S)
@@ -60,16 +60,14 @@ class CallChannel:
         self._connections = 0
 
     def new_connection(self) -> int:
-        """Return a number that no other connection of this channel has."""
+        """Return a number, from 1 on, that no other simulated connection of this channel has."""
         self._connections += 1
         return self._connections
 
     def ask(self, question: bytes) -> tuple[int, bytes]:
-        """Send a request to student code, wait, and return the kind (a constant of `callee`) and the content of its
-        reply.
-
-        Raises StudentCodeError when the budget is used up, or the student's code has ended or does not reply. Raises
-        RunError when the guest does not start.
+        """Send a packed request to student code in the guest, wait, and return the kind (a constant of `callee`) and
+        the content of its reply. Raises BudgetError when the calls or the processor time are used up, StudentCodeError
+        when the student's code has ended or does not reply, and RunError when the guest did not start.
         """
         self._left -= 1
         if self._left < 0:
@@ -78,12 +76,16 @@ class CallChannel:
         return self.receive()
 
     def finish(self, content: bytes = b"") -> None:
-        """Send the end of the requests with a last message; nothing happens if the guest has ended."""
+        """Tell the guest that requests have ended, with the bytes `content` as last message, such as the reply to the
+        guest's own request; nothing happens if the guest has ended.
+        """
         with suppress(RunError):
             self._send(bytes([callee.DONE]) + content)
 
     def has_message(self, patience_s: float) -> bool:
-        """Wait up to `patience_s` seconds of wall-clock time, and return whether a message is available."""
+        """Wait up to `patience_s` seconds of wall-clock time, and return whether data of a message from the guest are
+        available.
+        """
         if not self._buffer and select.select([self._connection], [], [], patience_s)[0]:
             with suppress(OSError):
                 if self._connection.recv(1, socket.MSG_PEEK):
@@ -93,8 +95,8 @@ class CallChannel:
         return bool(self._buffer)
 
     def _send(self, message: bytes) -> None:
-        """Send a message, preceded by its length; wait while the guest reads, and check its limits. Raises
-        StudentCodeError or RunError when the guest has ended.
+        """Send the bytes of a message to the guest, preceded by their length; while it does not read, check its limits
+        and wait. Raises StudentCodeError or RunError when the guest has ended or exceeds a limit.
         """
         self._checks_asleep = 0
         left = memoryview(callee.LENGTH.pack(len(message)) + message)
@@ -108,8 +110,9 @@ class CallChannel:
                 raise self._end_error() from None
 
     def _check_limits(self) -> None:
-        """Check the guest's limits if the last check is at least CHECK_INTERVAL_S seconds ago. Raises BudgetError when
-        all its processes have slept for MAX_CHECKS_ASLEEP checks.
+        """Check the guest's limits by the monitor, if there is one and the last check is more than CHECK_INTERVAL_S
+        ago. Raises BudgetError when the processor time is used up, or all processes of the guest have slept at
+        MAX_CHECKS_ASLEEP checks in a row.
         """
         if self._monitor is None or time.monotonic() - self._checked_s <= CHECK_INTERVAL_S:
             return
@@ -119,8 +122,8 @@ class CallChannel:
             raise BudgetError("it stopped answering.")
 
     def receive(self) -> tuple[int, bytes]:
-        """Wait for the next message, check the guest's limits meanwhile, and return the message's kind and content.
-        Raises StudentCodeError or RunError when the guest has ended or exceeds a limit.
+        """Wait for the next message from the guest, check the guest's limits meanwhile, and return the message's kind
+        (its first byte) and content. Raises StudentCodeError or RunError when the guest has ended or exceeds a limit.
         """
         self._checks_asleep = 0
         while (size := self._next_size()) is None:
@@ -139,8 +142,8 @@ class CallChannel:
         return content[0], content[1:]
 
     def _next_size(self) -> int | None:
-        """Return the size in bytes of the next message with its header once it has arrived completely, else None.
-        Raises GarbledError when its length is not allowed.
+        """Return the size in bytes of the next message in the buffer, with the length before it, once it has arrived
+        completely, else None. Raises GarbledError when its length is 0 or above MAX_ANSWER_BYTES.
         """
         if len(self._buffer) < callee.LENGTH.size:
             return None
@@ -152,7 +155,9 @@ class CallChannel:
         return size if len(self._buffer) >= size else None
 
     def _end_error(self) -> RunError:
-        """Return the error that describes the end of the guest; raise KeyboardInterrupt if grading was stopped."""
+        """Return (not raise) the error that describes why the guest has ended; but raise KeyboardInterrupt if grading
+        was stopped.
+        """
         if stopping.is_set():
             # After Ctrl-C the grader itself ends guests; the result must not be stored as an error of the student's code.
             raise KeyboardInterrupt
@@ -170,16 +175,16 @@ class GuestMonitor:
     """
 
     def __init__(self, guest: Guest, number: int = 0, cpu_s: float = CALLS_CPU_S) -> None:
-        """Watch a guest from the start of the exercise with this number; `cpu_s` is the limit of processor time of the
-        calls in s.
+        """Prepare to watch a guest while the code of its exercise `number` (an index) is called; `cpu_s` is the limit
+        of processor time in s, counted from the first check after the exercise's start.
         """
         self._guest, self._number, self._cpu_s = guest, number, cpu_s
         self._base_s: float | None = None
 
     def check(self) -> bool:
-        """Check the limit of processor time, and return whether all processes of the guest are asleep at this moment.
-
-        Raises StudentCodeError when the budget is used up. Raises RunError when the guest does not start.
+        """Check the guest's limit of processor time, and return whether all its processes are asleep at this moment.
+        Raises BudgetError when the time is used up, RunError when the guest does not start, and KeyboardInterrupt when
+        grading is stopped.
         """
         if stopping.is_set():
             raise KeyboardInterrupt
@@ -195,8 +200,8 @@ class GuestMonitor:
         return asleep
 
     def end_error(self) -> RunError:
-        """Return the error that describes the way in which the guest ended: a limit, the student's code, or a failed
-        start.
+        """Return (not raise) the error that describes the way in which the guest ended: a failed start, a limit, or the
+        student's code.
         """
         how = (read_bounded(self._guest.folder / f"ended-{self._number}") or b"").decode("utf-8", "replace")[:80]
         if how == supervisor.NOT_ISOLATED or not self._has_begun():
@@ -206,19 +211,19 @@ class GuestMonitor:
         return StudentCodeError(f"its process {one_line(how) or 'brought the sandbox down'}.")
 
     def _has_begun(self) -> bool:
-        """Return whether the guest has started the exercise."""
+        """Return whether the guest has started the exercise that is watched, by a file in the guest's folder."""
         return (self._guest.folder / f"begun-{self._number}").exists()
 
     def _start_error(self) -> RunError:
-        """Return the error of a guest that did not start, with the end of its console."""
+        """Return (not raise) the error of a guest that did not start, with the end of its console's output."""
         return RunError(
             f"The sandbox did not start. Its console:\n{self._guest.log.read_text(errors='replace')[-2000:]}"
         )
 
 
 def read_bounded(path: Path, most: int = plain.MAX_BYTES) -> bytes | None:
-    """Return at most the first `most` + 1 bytes of a regular file in a folder with untrusted files; None if there is no
-    such file.
+    """Return the contents of a regular file in a folder with untrusted files, cut to `most` + 1 bytes, so that more
+    than `most` bytes show that it is too long; None if there is no such file or it is a link.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -26,7 +26,9 @@ def plain(heading: str) -> str:
 
 @functools.cache
 def languages() -> Mapping[str, Mapping[str, str]]:
-    """Return the column (one of `FIELDS`) that each normalized heading names, by language code."""
+    """Return the headings of class lists: by language code, such as "de", and in it by normalized heading (see
+    `plain`), the column of FIELDS that the heading names.
+    """
     found: dict[str, dict[str, str]] = {}
     for line in SOURCE.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
@@ -55,8 +57,8 @@ def language_of(headings: Sequence[str]) -> str:
 
 
 def fields_of(headings: Sequence[str]) -> dict[str, list[str]]:
-    """Return the headings that name each of `FIELDS`, in the language that has most of them; an empty list if there is
-    none.
+    """Return those of these headings that name each column of FIELDS, by column, in the language that knows most of the
+    headings; an empty list if there is none.
     """
     words = languages().get(language_of(headings), {})
     found: dict[str, list[str]] = {field: [] for field in FIELDS}

@@ -52,10 +52,9 @@ class Helper:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, name: str, **content: Any) -> Any:
-        """Call a function of `netlab_classroom.grading.reading` by name in the process, with these arguments, and
-        return its clean result.
-
-        Raises GaveUpError when it exceeded a limit, or failed on the text.
+        """Call the function `name` of `netlab_classroom.grading.reading` in the helper process, with these arguments
+        (data for JSON), wait, and return its result with clean text. Raises GaveUpError when it exceeded a limit of
+        time or memory, or failed on the text, and KeyboardInterrupt when grading is stopped.
         """
         process = self._start()
         assert process.stdin is not None and process.stdout is not None
@@ -81,11 +80,11 @@ class Helper:
         return cleaned(answer["value"])
 
     def __del__(self) -> None:
-        """End the process together with the thread that owned this object."""
+        """End the helper process when this object is deleted, as with the thread that owned it."""
         self.close()
 
     def close(self) -> None:
-        """End the process, if it runs; the next request starts another."""
+        """End the helper process, if it runs; the next request starts another."""
         if self._process is not None:
             for pipe in (self._process.stdin, self._process.stdout):
                 with suppress(OSError):
@@ -95,7 +94,7 @@ class Helper:
             self._process = None
 
     def _start(self) -> subprocess.Popen[bytes]:
-        """Return the running process; start it if there is none."""
+        """Return the helper process; start it if there is none."""
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", f"from {__name__} import serve; serve()"],
@@ -111,7 +110,7 @@ _own = threading.local()
 
 
 def helper() -> Helper:
-    """Return the helper process of the current thread, the same each time."""
+    """Return the Helper of the current thread, the same each time; its process starts with the first request."""
     if not hasattr(_own, "helper"):
         _own.helper = Helper()
     found: Helper = _own.helper
@@ -119,8 +118,9 @@ def helper() -> Helper:
 
 
 def _reply(source: int, until_s: float) -> bytes:
-    """Wait for the next message from a file descriptor until the monotonic time `until_s` (s); return its bytes, empty
-    if it is late or too long. Raises KeyboardInterrupt when grading is stopped.
+    """Wait for the next message from the file descriptor `source` until the monotonic time `until_s` (s); return its
+    bytes without the length, b"" if it is late or too long or the other end is closed. Raises KeyboardInterrupt when
+    grading is stopped.
     """
     data = bytearray()
     size = MAX_REPLY_BYTES
@@ -142,15 +142,15 @@ def _reply(source: int, until_s: float) -> bytes:
 
 
 def _write(target: IO[bytes], content: Any) -> None:
-    """Write data as JSON to a pipe, preceded by its length in bytes."""
+    """Write `content` as JSON to a pipe, preceded by its length in bytes (8 bytes, big-endian), and flush the pipe."""
     data = json.dumps(content).encode()
     target.write(len(data).to_bytes(_HEAD_BYTES, "big") + data)
     target.flush()
 
 
 def serve() -> None:
-    """Answer requests from standard input until it ends, within the limits of memory and processor time; the main
-    function of the helper process.
+    """Answer requests from standard input until it ends, within the limits of memory and processor time: the main
+    function of the helper process. A reply has "value", or "error" with the type of an exception.
     """
     from netlab_classroom.grading import reading
 

@@ -69,11 +69,10 @@ Answer = Mapping[str, Any]
 
 
 def judge(job: Job) -> dict[str, Any]:
-    """Judge one submission and return the result as plain data: student, file, token, notes, flags, answers, and a mark
-    for each exercise. It is complete even for a malicious submission; NetlabError is raised only for errors of the
-    chapter or this machine.
-
-    Raises NetlabError for errors of the chapter, its marking scheme or this machine.
+    """Judge one submission and return the result as plain data: "student", "file", "digest", "token", "other_token",
+    "notes", "flags", "taken" (answers by key), and "exercises", a mark (fields of ExerciseMark) for each exercise. It
+    is complete even for a malicious or missing submission; NetlabError is raised only for errors of the chapter, its
+    marking scheme or this machine.
     """
     master = Master(job.source)
     exercises = master.exercises()
@@ -121,16 +120,16 @@ def judge(job: Job) -> dict[str, Any]:
 
 
 def _about(job: Job) -> dict[str, Any]:
-    """Return the fields of a result that identify its submission: student, file name, digest and token ("" if there is
-    none).
+    """Return the fields of a result that identify its submission: student, file name, digest and token, each "" if
+    there is none.
     """
     file = "" if job.path is None else job.file or one_line(os.fsdecode(job.path.name))
     return {"student": job.student, "file": file, "digest": job.digest, "token": job.token or ""}
 
 
 def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
-    """Return the result of a submission that cannot be marked, in the form of `judge`: every exercise has this status
-    and 0 points, and `sentence` gives the reason.
+    """Return the result of a submission that cannot be marked, in the form of `judge`: every exercise has the status
+    `status` (one of marking.STATUSES) and 0 points, and the only note is `sentence`, the reason.
     """
     exercises = Master(job.source).exercises()
     marked = [ExerciseMark(key, status, 0, exercise.points) for key, exercise in exercises.items()]
@@ -163,8 +162,9 @@ class Examination:
     def marks(
         self, wanted: Sequence[AnswerCell], taken: Mapping[str, Answer], added: Sequence[str] = ()
     ) -> dict[str, ExerciseMark]:
-        """Return the results of the exercises in `wanted` by key; `taken` has the answers by key, `added` the names
-        that the student's own cells define. Answers in code run in the sandbox, all in one guest unless one crashes it.
+        """Return the marks of the exercises in `wanted` by key; `taken` has the answers by key, `added` the names that
+        the student's own cells define, for explanations of errors. Answers in code run in the sandbox, all in one guest
+        unless one crashes it. Raises RunError when a guest does not start.
 
         Parameters
         ----------
@@ -188,8 +188,8 @@ class Examination:
         return found
 
     def _mark(self, wanted: AnswerCell, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> ExerciseMark:
-        """Return the result of an exercise. `outcome` is that of its answer in the sandbox, `alone` that of its
-        provided cells without the answer; None if they did not run.
+        """Return the mark of an exercise from its answer. `outcome` is that of the answer in the sandbox, `alone` that
+        of the provided cells without the answer, if a provided cell had raised an error; None if they did not run.
         """
         exercise = self._exercises[wanted.key]
         source = answer["source"]
@@ -227,7 +227,9 @@ class Examination:
         return mark
 
     def _request(self, wanted: AnswerCell, answer: Answer) -> dict[str, Any]:
-        """Return the request to run an answer in the sandbox, in the form of `runner.work`, as plain data."""
+        """Return the request that runs an answer to the exercise `wanted` in the sandbox, as plain data in the form of
+        `runner.work`.
+        """
         exercise = self._exercises[wanted.key]
         return {
             "topic": self._edition.chapter.topic,
@@ -242,8 +244,8 @@ class Examination:
         }
 
     def calls(self, wanted: AnswerCell) -> list[dict[str, Any]]:
-        """Return the calls that a student's function must answer, as plain data: the arguments of each by name. Empty
-        for an exercise that is not a function.
+        """Return the calls that a student's function must answer, as plain data: the arguments of each by name, or the
+        number of a transfer; [] if the answer to the exercise `wanted` is not a function.
         """
         exercise, check = self._exercises[wanted.key], self._edition.checks[wanted.key]
         if not (isinstance(check, Function) and isinstance(exercise, Exercise)):
@@ -256,8 +258,8 @@ class Examination:
         return [{name: self._argument(value) for name, value in check.arguments(trial).items()} for trial in trials]
 
     def _argument(self, value: Any) -> Any:
-        """Return an argument in its plain form; a function becomes a probe, which the student's code can evaluate only
-        by a request.
+        """Return an argument in its plain form: an array as {"array": list}, a function as {"probe": number}, which the
+        student's code can evaluate only by a request, any other value itself.
         """
         if callable(value):
             self._probes.append(value)
@@ -267,10 +269,9 @@ class Examination:
         return value
 
     def answer(self, asked: Mapping[str, Any], channel: CallChannel) -> Any:
-        """Answer a request of student code: a run, a transfer between its programs, or a probe; `channel` calls the
-        code's own classes. Return plain data.
-
-        Raises NetlabError to refuse it.
+        """Answer a request of student code (`asked`, untrusted plain data with a "kind"): make a run or a transfer
+        between its programs, or evaluate a probe, and return the result as plain data; `channel` calls the code's own
+        classes. Raises NetlabError to refuse it.
         """
         kind = asked.get("kind")
         if kind == "run" and isinstance(asked.get("scenario"), dict):
@@ -283,8 +284,8 @@ class Examination:
         raise NetlabError("The grader does not know this question.")
 
     def _probe_value(self, number: Any, values: Any, named: Any) -> float | list[float]:
-        """Return the value of the probe with this number for positional and named arguments; raise NetlabError if the
-        untrusted request is not valid.
+        """Return the value, a number or several, of the probe with this number (an index) for positional `values` and
+        `named` arguments. Raises NetlabError if the untrusted request is not valid or the probe fails.
         """
         if not (isinstance(number, int) and 0 <= number < len(self._probes)):
             raise NetlabError("There is no such probe.")
@@ -299,8 +300,9 @@ class Examination:
             raise NetlabError(str(error)) from None
 
     def _transfer(self, number: Any, channel: CallChannel) -> None:
-        """Run the trial with this number between the student's programs, which are called through `channel`, and record
-        its result for the marking. Raises NetlabError when it is unknown or already made.
+        """Run the hidden trial with this number (an index) between the student's programs, which are called through
+        `channel`, and record its result for the marking. Raises NetlabError when there is no such trial or it was
+        already made.
         """
         if not (isinstance(number, int) and 0 <= number < len(self._transfers)) or number in self._transfer_results:
             raise NetlabError("There is no such transfer.")
@@ -315,12 +317,14 @@ class Examination:
             self._transfer_results[number] = {"error": str(error)}
 
     def _seed_of(self, key: str) -> str:
-        """Return the seed (text) of the hidden cases of an exercise."""
+        """Return the seed (text) of the hidden cases of the exercise with this key, from the seed of the job and the
+        chapter.
+        """
         return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
 
     def _grade(self, mark: ExerciseMark, wanted: AnswerCell, exercise: Exercise, message: Mapping[str, Any]) -> None:
-        """Compare the outcome in the sandbox (`message` of the runner) with the right answer, and write points and
-        feedback into `mark`.
+        """Compare the outcome of the answer to the exercise `wanted` in the sandbox (`message`, the untrusted plain
+        data of the runner) with the right answer, and write status, points and feedback into `mark`.
         """
         check = self._edition.checks[wanted.key]
         mark.expected = expected_text(check)
@@ -336,8 +340,9 @@ class Examination:
             mark.status, mark.sentences = FAILED, [str(error)]
 
     def _decode_answer(self, message: Mapping[str, Any], key: str) -> Any:
-        """Return an answer that a check can judge from the runner's message: a function as its recorded results, a
-        class as a proxy, a run as a new measurement.
+        """Return the answer to the exercise `key` in the form that a check can judge, from the runner's message: a
+        function as its recorded results (the stub as `...`), a class as a proxy, a run as a new measurement. Raises
+        NetlabError when the message is not valid, or a measurement is refused.
         """
         value = plain.decode(message["value"])
         if isinstance(value, plain.ClassStandIn):
@@ -352,8 +357,8 @@ class Examination:
         return self._measure(value)
 
     def _call_results(self, key: str, said: Sequence[Any]) -> list[Any]:
-        """Return the results of a function's calls: for a transfer the result measured here, else the untrusted value
-        that the guest sent. `said` has the guest's results in order.
+        """Return the results of the calls of the exercise's function, in order, each with "value" or "error": for a
+        transfer the result measured here, else that in `said`, the untrusted results that the guest sent.
         """
         found = []
         for call, each in zip(self._requests[key]["calls"], said, strict=False):
@@ -364,8 +369,9 @@ class Examination:
         return found
 
     def _measure(self, value: Any) -> Any:
-        """Return a value of an answer in which each description of a run is replaced by the grader's own run, and of a
-        repeated run by a table.
+        """Return a decoded value of an answer in which each description of a run, also in lists and dictionaries, is
+        replaced by the grader's own run, and that of a repeated run by a table. Raises NetlabError when a run is
+        refused or fails.
         """
         if isinstance(value, plain.RunDescription):
             if value.seeds is not None:
@@ -379,8 +385,8 @@ class Examination:
 
 
 def _explain_missing_names(mark: ExerciseMark, added: Sequence[str]) -> None:
-    """Add a sentence to a mark whose answer failed with a NameError, if a cell that the student added defines that
-    name.
+    """Add a sentence to a mark whose feedback has a NameError, if one of the names in `added`, which the student's own
+    cells define, is the missing one.
     """
     said = " ".join(mark.sentences)
     for name in added:

@@ -57,7 +57,9 @@ class Laboratory:
     """
 
     def __init__(self, seed: str) -> None:
-        """Begin with an unused budget; the seeds of graded runs follow from this text."""
+        """Begin the measurements for one submission with an unused budget; the seeds of graded runs follow from the
+        text `seed`.
+        """
         self.seed = seed
         self._runs, self._network_s, self._packets, self._wall_s = 0, 0.0, 0.0, 0.0
         self._with_own: dict[str, Run] = {}
@@ -65,10 +67,11 @@ class Laboratory:
     def measure(
         self, described: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], RemoteObject] | None = None
     ) -> Run:
-        """Run a scenario (in the form of its JSON) within the budget, or return its cached run; with `graded` its seed
-        is the grader's. `own` has proxies of the student's classes by the number of the traffic item and the field; such
-        a run is made once, where the classes are, and stored for the marking. Raises NetlabError when the scenario has
-        mistakes, exceeds the budget, or does not end.
+        """Run a scenario (in the form of its JSON, untrusted) within the budget, or return its cached run; with
+        `graded` its seed is the grader's. `own` has proxies of the student's classes by index of the traffic item and
+        name of the field (None: no classes); a graded run with them is stored, and returned when the marking, which has
+        no such classes, asks for it. Raises NetlabError when the scenario has mistakes, exceeds the budget, or does not
+        end.
         """
         asked = _name(described)
         if asked in self._with_own and not own:
@@ -89,10 +92,9 @@ class Laboratory:
         return run
 
     def repeat(self, described: Mapping[str, Any], seeds: Sequence[int]) -> pd.DataFrame:
-        """Run a scenario with each seed as `measure` does for an answer, and return the table of `netlab.repeat` of
-        these runs.
-
-        Raises NetlabError as `measure`.
+        """Run a scenario (in the form of its JSON, untrusted) with each of the seeds, replaced by the grader's own, and
+        return the table of `netlab.repeat` of these runs. Raises NetlabError when there is no seed, the scenario has
+        mistakes, exceeds the budget, or does not end.
         """
         if not seeds:
             raise RefusedError("The table of a repeated measurement has no seeds.")
@@ -100,13 +102,18 @@ class Laboratory:
         return table_of(dict(described), runs)
 
     def seed_of(self, scenario: Scenario) -> int:
-        """Return the seed of a graded run: never the student's, and the same each time."""
+        """Return the grader's seed for a run of this scenario: another than the student's, from which it follows, and
+        the same each time.
+        """
         digest = hashlib.sha256(f"{self.seed}\n{scenario.seed}".encode()).digest()
         found = int.from_bytes(digest[:4], "big")
         return found if found != scenario.seed else found + 1
 
     def _charge_budget(self, scenario: Scenario) -> None:
-        """Raise RefusedError if a scenario exceeds the budget or the limits of an answer."""
+        """Subtract a scenario's run, network time and UDP packets from the submission's budget. Raises RefusedError if
+        that is exceeded, or the scenario is larger than an answer's may be or has traffic that is not allowed, and
+        NetlabError if it has mistakes.
+        """
         scenario.validate()
         self._runs += 1
         self._network_s += scenario.duration_s
@@ -133,7 +140,8 @@ class Laboratory:
 
 
 def is_plain(item: Command) -> bool:
-    """Return whether a command can only shape or inspect the run's own network.
+    """Return whether a command can only shape or inspect the run's own network, so that it may run for a student: a few
+    tools with plain words as arguments.
 
     >>> is_plain(Command("h1", "tc qdisc add dev h1-eth0 root netem delay 300ms limit 2000"))
     True
@@ -144,13 +152,13 @@ def is_plain(item: Command) -> bool:
 
 
 def _name(described: Mapping[str, Any]) -> str:
-    """Return a text that is equal for equal scenarios (data for JSON)."""
+    """Return a text that is equal for equal scenarios, given as data for JSON, whatever the order of their keys."""
     return json.dumps(described, sort_keys=True)
 
 
 def _insert_proxies(described: Mapping[str, Any], own: Mapping[tuple[int, str], RemoteObject]) -> dict[str, Any]:
-    """Return a scenario (in the form of its JSON) with the proxies in `own`, by number of the traffic item and field,
-    in the places of a student's classes.
+    """Return a copy of a scenario (in the form of its JSON) with the proxies in `own`, by index of the traffic item and
+    name of the field, in the places of a student's classes.
     """
     traffic = described.get("traffic")
     if not (own and isinstance(traffic, list) and all(isinstance(item, dict) for item in traffic)):
@@ -163,7 +171,7 @@ def _insert_proxies(described: Mapping[str, Any], own: Mapping[tuple[int, str], 
 
 def measure_scenario(scenario: Scenario, most_s: float = WALL_S) -> Run:
     """Return the cached run of a scenario, or run it within `most_s` seconds of wall-clock time and cache it. Raises
-    NetlabError when it fails or takes too long.
+    RefusedError when it takes longer, another NetlabError when it fails.
     """
     engine = engines.choose(None, [scenario.plan()])
     key = run_cache.key(scenario, run_cache.conditions(engine))
@@ -186,8 +194,8 @@ def measure_scenario(scenario: Scenario, most_s: float = WALL_S) -> Run:
 
 
 def _cancel(run: threading.Event, over: threading.Event, until_s: float) -> None:
-    """Cancel a run by setting `run` when the monotonic time `until_s` (s) has passed or the whole grading is stopped;
-    return when `over` is set.
+    """Wait until the event `over` is set, and return; but set the event `run`, which cancels a run, and return when the
+    monotonic time `until_s` (s) has passed or all grading is stopped.
     """
     while not over.wait(LOOK_S):
         if stopping.is_set() or time.monotonic() > until_s:

@@ -59,8 +59,9 @@ class ExerciseMark:
 
 
 def grade(mark: ExerciseMark, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:
-    """Write points, status and feedback for an answer into `mark`: by the scheme's own judge, else by the check over
-    hidden cases, which follow from `seed`.
+    """Write points, status, parts and feedback for an answer (a decoded value, or a stand-in for a function or class)
+    into `mark`: by the exercise's own judge, if it has one, else by the check of the notebook, for a function over
+    hidden cases, which follow from `seed`. `edition` has the student's own numbers.
     """
     if exercise.judge is not None:
         results = [("", exercise.points, exercise.judge(check, answer, edition.chapter.own))]
@@ -95,15 +96,16 @@ def grade(mark: ExerciseMark, exercise: Exercise, check: Check, answer: Any, edi
 
 
 def shown_status(mark: Mapping[str, Any]) -> str:
-    """Return the status of a result (fields of `ExerciseMark`) under its name in reports: an answer with some of its
-    points is partly correct.
+    """Return the status of an exercise under its name in reports; `mark` has the fields of ExerciseMark, and a failed
+    answer with some of its points is "partly correct".
     """
     return PARTLY if mark["status"] == FAILED and mark["points"] > 0 else str(mark["status"])
 
 
 def _function_results(exercise: Exercise, check: Function, answer: Any, seed: str) -> list[tuple[str, float, Result]]:
-    """Return label, points and result of each part of the exercise of a function: all hidden trials, which follow from
-    the seed, or ordinary ones and edges separately.
+    """Return label, points and result of each part of an exercise whose answer is a function: one part without a label
+    for all hidden trials, which follow from the seed, or two, "trials" and "edges", if the edges have points of their
+    own.
     """
     trials, ordinary = exercise.trials(check, seed)
     if not exercise.edge_points or ordinary == len(trials):
@@ -115,8 +117,8 @@ def _function_results(exercise: Exercise, check: Function, answer: Any, seed: st
 
 
 def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any]], first: int = 0) -> Result:
-    """Return the verdict of a check on a function by hidden trials (arguments by name); of a recorded function, by its
-    recorded calls from index `first` on.
+    """Return the result of a check of a function over hidden trials (each has the arguments by name). If `answer` is a
+    RecordedFunction, its recorded calls from index `first` on are judged, and a call with an error fails.
     """
     if not isinstance(answer, RecordedFunction):
         whole_check = replace(check, cases=trials)
@@ -137,8 +139,8 @@ def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any
 
 
 def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple[str, float, Result]]:
-    """Return label, points and result for each condition of the check on something built or measured, by the shares of
-    the scheme. Raises NetlabError when the scheme has another number of shares.
+    """Return label (the condition's sentence), points and result for each condition of the check of something built or
+    measured; the points are the exercise's shares. Raises NetlabError when their numbers differ.
     """
     if len(exercise.shares) != len(check.conditions):
         raise NetlabError(
@@ -147,7 +149,9 @@ def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple
     whole = check.judge(answer)
 
     def part(condition: Condition) -> Result:
-        """Return the result of a condition alone; with the message of the whole check if it does not hold."""
+        """Return the result of a condition judged alone; if it does not hold, that of the whole check, whose message
+        says how many do not.
+        """
         if whole.status is not Status.FAILED:
             return whole
         alone = replace(check, conditions=[condition]).judge(answer)
@@ -166,12 +170,16 @@ class RecordedFunction:
     """
 
     def __init__(self, calls: Sequence[Any]) -> None:
-        """Take the untrusted results of the calls in order, each with `value` (encoded) or `error`."""
+        """Take the untrusted results of the function's calls in the sandbox in order, each with "value" (encoded by
+        `plain`) or "error" (a text).
+        """
         self.calls = [call if isinstance(call, dict) else {} for call in calls]
         self._next = 0
 
     def __call__(self, **_case: Any) -> Any:
-        """Return the next recorded result. Raises NetlabError with the student's error if that call failed."""
+        """Return the value of the next recorded call, whatever the arguments. Raises NetlabError with the student's
+        error if that call failed.
+        """
         call, self._next = self.calls[self._next], self._next + 1
         if "value" not in call:
             raise NetlabError(str(call.get("error", "it gave no value")))
@@ -179,8 +187,8 @@ class RecordedFunction:
 
 
 def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
-    """Return label and points of each part into which an exercise's points are divided; a single part without a label
-    if they are not.
+    """Return label and points of each part into which an exercise's points are divided, in order: "trials" and "edges"
+    of a function, the conditions of something built, or a single part with the label "".
     """
     if exercise.judge is None and isinstance(check, Function) and exercise.edge_points and exercise.edges:
         return [("trials", exercise.points - exercise.edge_points), ("edges", exercise.edge_points)]
@@ -190,14 +198,16 @@ def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
 
 
 def expected_text(check: Check) -> str:
-    """Return the right answer as text, with its unit; "" if it is not a number or a letter."""
+    """Return the right answer of a check as text: a number with its unit, or the letter of a choice; "" for any other
+    check.
+    """
     if isinstance(check, Number):
         return with_unit(right_number(check), check.unit)
     return check.answer if isinstance(check, Choice) else ""
 
 
 def shown(answer: Any, check: Check) -> str:
-    """Return the value of an answer in a few words, a number with the unit of its check."""
+    """Return the value of an answer as text of at most about 80 characters; a number has the unit of its check."""
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         if isinstance(answer, RecordedFunction):
             return "a function"

@@ -46,20 +46,22 @@ class Edition:
 
     @property
     def checks(self) -> dict[str, Check]:
-        """The chapter's checks, by key of the exercise; a project has none."""
+        """The checks of the chapter's exercises, by the exercise's key; {} for a project, which has none."""
         found: dict[str, Check] = {} if self.chapter is None else self.chapter.checks
         return found
 
     @property
     def provided(self) -> list[list[Any]]:
-        """The id and the source of each code cell of the solution except checks, and whether it ends in a figure, in
-        the notebook's order.
+        """The code cells of the solution except checks, in the notebook's order: for each a list of the id, the source,
+        and whether the cell ends in a figure.
         """
         cells = [cell for cell in self.solved if cell.kind == "code" and not cell.id.endswith(CHECK)]
         return [[cell.id, cell.source, FIGURE in cell.tags] for cell in cells]
 
     def model_answer(self, wanted: AnswerCell) -> str:
-        """Return the instructor's written answer to an exercise, with its rubric."""
+        """Return the instructor's written answer to the exercise `wanted`, with its rubric, as text without the
+        question.
+        """
         from netlab_classroom.grading.submission import words_of
 
         source = next(cell.source for cell in self.solved if cell.id == wanted.id)
@@ -76,7 +78,7 @@ class Master:
 
     @property
     def stem(self) -> str:
-        """The notebook's name without its suffix."""
+        """The notebook's name without its suffix, such as "01_udp_loss"."""
         return self.source.stem
 
     @property
@@ -91,24 +93,20 @@ class Master:
 
     def edition(self, token: str = "") -> Edition:
         """Return the chapter with the own numbers of a token; "" gives the printed numbers. It is cached until the
-        source changes.
-
-        Raises ChapterError when its cells do not follow the naming rules of exercises.
+        chapter's source changes. Raises ChapterError when its cells do not follow the naming rules of exercises.
         """
         return _edition(self.source, token, self.source.stat().st_mtime_ns)
 
     def exercises(self) -> dict[str, Exercise | Words]:
-        """Return the marking scheme of each exercise, by key, in the order of the notebook. It is cached until the file
-        changes.
-
-        Raises ExaminerError when marking scheme and notebook do not match.
+        """Return the marking scheme of each exercise of the chapter, by key, in the order of the notebook. It is cached
+        until the file of the schemes changes. Raises ExaminerError when marking scheme and notebook do not match.
         """
         return _exercises(self, self.examiner_path.stat().st_mtime_ns if self.examiner_path.is_file() else 0)
 
 
 def code_digest() -> str:
-    """Return the SHA-256 over the files of all of netlab's packages, in hexadecimal digits: any code that builds
-    networks, measures or judges may decide a result.
+    """Return a SHA-256, in hexadecimal digits, that changes with any file of netlab's installed packages, because any
+    code that builds networks, measures or judges may decide a result.
     """
     files = (path for package in package_directories() for path in package.rglob("*"))
     return digest(sorted(path for path in files if "__pycache__" not in path.parts))
@@ -126,11 +124,11 @@ def digest(paths: list[Path]) -> str:
 
 
 def find(name: str, root: Path | None = None) -> Master:
-    """Return the chapter with this number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`), or the project
-    (`project`), in the instructor's clone `root` (None: that of the working directory, or netlab's own, or the
-    instructors' wheel).
+    """Return the chapter with this number ("1"), topic ("udp_loss") or notebook ("01_udp_loss"), or the project
+    ("project"), from the folder `solutions` of the instructor's clone `root` (None: of the working directory, else of
+    netlab's own files, else of the instructors' wheel). Raises ChapterError when there is none.
 
-    The clone and that wheel have the solutions and the marking schemes. Raises ChapterError when there is none.
+    The clone and that wheel have the solutions and the marking schemes.
     """
     root = root or next(
         (place for place in (Path.cwd(), IMPORT_ROOT, CARRIED) if (place / "solutions").is_dir()), IMPORT_ROOT
@@ -153,8 +151,9 @@ def find(name: str, root: Path | None = None) -> Master:
 
 @lru_cache(maxsize=64)
 def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
-    """Return a chapter with the own numbers of a token as `Master.edition` does; `_changed_ns` is the source's time of
-    modification, a key of the cache.
+    """Return the chapter in the file `source` with the own numbers of a token, as `Master.edition` does; `_changed_ns`
+    is the file's time of modification in ns, a key of the cache. Raises ChapterError when its cells do not follow the
+    naming rules of exercises.
     """
     handed_out = tuple(
         Cell(cell.id, cell.cell_type, cell.source) for cell in authoring.student_notebook(source, token).cells
@@ -182,8 +181,9 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
 
 
 def _check_call(cell: Cell, source: Path) -> tuple[str, str]:
-    """Return the key and the name in a check cell's single line, `chapter.check.<key>(<name>)`. Raises ChapterError
-    when it has another form.
+    """Return the exercise's key and the name of the answer in a check cell's single line,
+    `chapter.check.<key>(<name>)`; `source` is the chapter's file, for errors. Raises ChapterError when the cell has
+    another form.
     """
     try:
         (statement,) = ast.parse(cell.source).body
@@ -197,8 +197,8 @@ def _check_call(cell: Cell, source: Path) -> tuple[str, str]:
 
 @lru_cache(maxsize=16)
 def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | Words]:
-    """Return a chapter's marking scheme as `Master.exercises` does; `_changed_ns` is its time of modification, a key of
-    the cache.
+    """Return a chapter's marking scheme as `Master.exercises` does; `_changed_ns` is the modification time in ns of its
+    file (0: no file), a key of the cache.
     """
     edition = master.edition()
     last = next((place for place, cell in enumerate(edition.handed_out) if cell.id == LAST_REQUIRED), None)

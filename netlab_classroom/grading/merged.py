@@ -30,8 +30,8 @@ IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
 
 
 def write(graded: GradedClass, output: Path) -> None:
-    """Write a notebook for each submission that could be read into `output`, in place of earlier ones, and the pytest
-    plug-in that counts their points.
+    """Write a notebook for each submission of a graded class that could be read into the directory `output`, in place
+    of earlier ones, with which nbval marks it again, and the pytest plug-in that counts the points.
     """
     output.mkdir(parents=True, exist_ok=True)
     for old in output.glob("*.ipynb"):
@@ -46,7 +46,8 @@ def write(graded: GradedClass, output: Path) -> None:
 
 
 def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookNode:
-    """Return the notebook of one student with which nbval marks the answers; `result` is that of `judging.judge`.
+    """Return the notebook of one student with which nbval marks the answers: the solution with the student's answers
+    and the examiner's cells. `result` is that of `judging.judge`, `seed` that of the hidden cases.
 
     Parameters
     ----------
@@ -84,8 +85,9 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
 
 
 def answers(wanted: Iterable[AnswerCell], result: Mapping[str, Any]) -> dict[str, str]:
-    """Return the code of each answer in a result by key, with the other answers that it uses, as it ran in the sandbox;
-    a comment in place of code that crashed or timed out.
+    """Return the code of those answers in a result that are code, by key, with the student's other answers that they
+    use, as it ran in the sandbox; a comment in place of code that crashed, timed out or is missing. `wanted` has the
+    exercises.
     """
     status = {mark["key"]: mark["status"] for mark in result["exercises"]}
     found = {}
@@ -102,8 +104,8 @@ def answers(wanted: Iterable[AnswerCell], result: Mapping[str, Any]) -> dict[str
 def _exercise_cells(
     each: AnswerCell, exercise: Exercise | Words, edition: Edition, answer: str, solution: str
 ) -> list[NotebookNode]:
-    """Return the cells of an exercise: the student's answer, one cell for each part of its points with the expected
-    output, and the instructor's solution.
+    """Return the cells of an exercise: the student's code `answer` for the sandbox, one cell for each part of its
+    points with the output that full points give, and the instructor's code `solution`, which is skipped.
     """
     cells = [_code(each.id, f"%%answer {each.key}\n{answer}")]
     assert isinstance(exercise, Exercise)
@@ -119,12 +121,14 @@ def _exercise_cells(
 
 
 def points_text(points: float, of: float) -> str:
-    """Return the output of an examiner's cell: the points of a part, and its maximum."""
+    """Return the output of an examiner's cell for a part with these points of at most `of`: "2 of 3 points"."""
     return f"{points:g} of {of:g} points"
 
 
 def _code(name: str, source: str, tag: str | None = IGNORED) -> NotebookNode:
-    """Return a code cell with this id (cut to 64 characters), source and tag; None means no tag."""
+    """Return a code cell with the id `name` (cut to 64 characters), this source, and a tag that tells nbval what to do
+    with it; None means no tag.
+    """
     cell = _cell(nbformat.v4.new_code_cell(source), name)  # type: ignore[no-untyped-call]
     if tag:
         cell.metadata["tags"] = [tag]
@@ -132,7 +136,7 @@ def _code(name: str, source: str, tag: str | None = IGNORED) -> NotebookNode:
 
 
 def _cell(cell: NotebookNode, name: str) -> NotebookNode:
-    """Return the cell after giving it an id, cut to 64 characters."""
+    """Set the id of a notebook's cell to `name`, cut to 64 characters, and return the cell."""
     cell["id"] = name[:64]
     return cell
 
@@ -152,8 +156,9 @@ class Exam:
     """
 
     def __init__(self, chapter: str, token: str = "", seed: str = "1", root: str = "") -> None:
-        """Load the chapter with this notebook's name from the clone `root` ("" for netlab's own), with the numbers of
-        `token` and the hidden cases of `seed`, and define `%%answer` in IPython.
+        """Load the chapter whose notebook has the name `chapter`, from the instructor's clone `root` ("" for netlab's
+        own files), with the own numbers of `token` ("" for the printed ones) and the hidden cases of `seed`, and define
+        the cell magic `%%answer` if IPython runs.
         """
         found = master.find(chapter, Path(root) if root else IMPORT_ROOT)
         self._edition = found.edition(token)
@@ -166,10 +171,8 @@ class Exam:
             shell.register_magic_function(self.answer, magic_kind="cell", magic_name="answer")
 
     def answer(self, key: str, source: str) -> None:
-        """Run a student's cell (`source`) for an exercise in the sandbox, never in this process, and print its
-        feedback.
-
-        Raises EngineError if this machine cannot isolate student code.
+        """Run a student's cell (`source`) for the exercise with this key in the sandbox, never in this process, keep
+        its mark for `part`, and print its feedback. Raises EngineError if this machine cannot isolate student code.
         """
         sandbox.require_isolation()
         each = next(each for each in self._edition.wanted if each.key == key.strip())
@@ -181,7 +184,9 @@ class Exam:
         print("\n".join(marks[each.key].sentences))
 
     def part(self, key: str, number: int) -> None:
-        """Print the points of one part of an answer that was run before; `number` is the index of the part."""
+        """Print the points of one part of the answer to the exercise `key`, which `answer` must have run before;
+        `number` is the index of the part, from 0.
+        """
         exercise = self._exercises[key]
         assert isinstance(exercise, Exercise)
         _, of = marking.parts_of(exercise, self._edition.checks[key])[number]

@@ -18,7 +18,8 @@ class Names:
 
 
 def names(source: str) -> Names:
-    """Return the names that a cell defines at its top level, and the names that it reads anywhere.
+    """Return the names that a cell's source defines at its top level, and the names that it reads anywhere, without
+    Python's built-in ones; no names for source that is not valid Python.
 
     >>> sorted(names("import math as m\\ny = m.pi * x").defined), sorted(names("y = x").used)
     (['m', 'y'], ['x'])
@@ -40,8 +41,8 @@ def names(source: str) -> Names:
 
 
 def _global_names(table: symtable.SymbolTable) -> set[str]:
-    """Return the names that a cell, or a function in it (`table` is its symbol table), reads from the notebook, without
-    local variables.
+    """Return the names that the code with this symbol table (a cell or a function in it), and the functions in it, read
+    from the notebook; local variables are left out.
     """
     top = table.get_type() == "module"
     found = {
@@ -53,7 +54,9 @@ def _global_names(table: symtable.SymbolTable) -> set[str]:
 
 
 def _define(statement: ast.AST, defined: set[str]) -> None:
-    """Add the names that a statement binds, nested statements included, to the set `defined`."""
+    """Add the names that a statement binds, also by statements nested in it, to the set `defined`; names inside a
+    function or class are not added.
+    """
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         defined.add(statement.name)
         return
@@ -99,10 +102,9 @@ class _Step:
 
 
 def needed(cells: Sequence[ProvidedCell], answer: str) -> tuple[list[str], set[str]]:
-    """Return the code that an answer needs of the cells before it, one text for each cell with any, in order, and the
-    names that the answer uses and none of them defines.
-
-    Of a cell only those statements are taken that define what is needed, or may change it; what is printed or drawn is not.
+    """Return the code that the source `answer` needs of the cells before it, one text for each cell with any, in order,
+    and the names that the answer uses and no cell defines. Of a cell, only those statements are taken that define what
+    is needed, or may change it; statements that only print or draw are not.
     """
     steps = [*(_steps(cell) for cell in cells), _steps(ProvidedCell(answer))]
     last = len(steps) - 1
@@ -129,8 +131,9 @@ def needed(cells: Sequence[ProvidedCell], answer: str) -> tuple[list[str], set[s
 
 
 def _definitions(steps: Sequence[Sequence[_Step]], cell: int, number: int, name: str) -> list[tuple[int, int]]:
-    """Return the steps (index of the cell, and of the statement in it) that may give a name the value that the
-    statement `number` of `cell` reads: in the same cell, or in the last cell before it.
+    """Return the statements that may give a name the value that the statement `number` of the cell `cell` (both indices
+    in `steps`) reads: those in the same cell, and in the last cell before it that has any, unless one in the same cell
+    surely does. Each is a pair of the indices of cell and statement.
     """
     here = [(cell, other) for other, step in enumerate(steps[cell]) if name in step.defined]
     reader = steps[cell][number]
@@ -144,7 +147,9 @@ def _definitions(steps: Sequence[Sequence[_Step]], cell: int, number: int, name:
 
 
 def _steps(cell: ProvidedCell) -> list[_Step]:
-    """Return the top-level statements of a cell in order; the whole cell as a single step if it is not valid Python."""
+    """Return the top-level statements of a cell in order, those that share a line as one step; the whole cell as a
+    single step if it is not valid Python.
+    """
     try:
         tree = ast.parse(cell.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -163,8 +168,8 @@ def _steps(cell: ProvidedCell) -> list[_Step]:
 
 
 def _step(source: str, body: Sequence[ast.stmt], draws: bool) -> _Step:
-    """Return the step of some statements with their source; `draws` is True if a last expression without other use is a
-    figure.
+    """Return the step for the statements in `body`, whose text is `source`; `draws` is True if a last expression in
+    their cell is a figure.
     """
     found = names(source)
     used = set(found.used)
@@ -185,7 +190,9 @@ def _step(source: str, body: Sequence[ast.stmt], draws: bool) -> _Step:
 
 
 def _is_shown(statement: ast.stmt, draws: bool) -> bool:
-    """Return whether a statement only prints or shows something; `draws` is True if any expression of its cell does."""
+    """Return whether a statement only prints or shows something, so that other code does not need it; `draws` is True
+    if its cell ends in a figure, so that any expression counts as shown.
+    """
     if isinstance(statement, (ast.For, ast.If, ast.While)):
         return all(_is_shown(each, draws) for each in (*statement.body, *statement.orelse))
     if not isinstance(statement, ast.Expr):
@@ -196,7 +203,9 @@ def _is_shown(statement: ast.stmt, draws: bool) -> bool:
 
 
 def _only_defines(statement: ast.stmt) -> bool:
-    """Return whether a statement only binds names, so that it is needed only if one of the names is."""
+    """Return whether a statement only binds names (not attributes or items of objects), so that it is needed only if
+    one of the names is.
+    """
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.AugAssign)):
         return not isinstance(statement, ast.AugAssign) or isinstance(statement.target, ast.Name)
     if isinstance(statement, (ast.Assign, ast.AnnAssign)):

@@ -49,9 +49,9 @@ class RunDescription:
 
 
 def encode(value: Any) -> Any:
-    """Return a value as data for JSON: a dictionary with one entry, the value's kind and content. `decode` reverts it.
-
-    Raises PlainError when it is too large or nested too deeply.
+    """Return a value as data for JSON: a dictionary with one entry, the value's kind and content, such as {"number":
+    4.5}; an object that is no plain value becomes a description. `decode` reverts it, with lists for tuples. Raises
+    PlainError when the value has too many items or is nested too deeply.
 
     Examples
     --------
@@ -111,7 +111,9 @@ def _library(value: Any) -> str:
 
 
 def _number(value: float) -> Any:
-    """Return a number as `encode` does; infinite and undefined values, and integers above 63 bits, become text."""
+    """Return a number in the form of `encode`, such as {"number": 4.5}; infinite and undefined values become text, and
+    integers of more than 63 bits count as infinite.
+    """
     if isinstance(value, int):
         # Treat an integer of any length as a number; one of more than 63 bits becomes an infinite float.
         return {"number": value} if abs(value) < 2**63 else {"number": "inf" if value > 0 else "-inf"}
@@ -119,8 +121,9 @@ def _number(value: float) -> Any:
 
 
 def _object(value: Any) -> Any:
-    """Return an object that is no plain value as `encode` does: netlab's objects by their description, a function by
-    whether it is the stub, any other by its type's name.
+    """Return an object that is no plain value in the form of `encode`: netlab's objects by their description, a figure
+    of plotly by its numbers, a function by whether it is the stub, a class or object that a run calls by its name, any
+    other by its type's name.
     """
     from netlab.measure.results import Run
     from netlab.network.topology import Topology
@@ -147,8 +150,8 @@ def _object(value: Any) -> Any:
 
 
 def _figure(value: Any) -> Any:
-    """Return the numbers of a figure as plain data, or None if the value is not a figure. Call it only if plotly is
-    imported.
+    """Return the numbers of a plotly figure, or of a comparison that has one, as plain data; None if the value is
+    neither. To be called only if plotly is imported.
     """
     import plotly.graph_objects as go
 
@@ -160,10 +163,9 @@ def _figure(value: Any) -> Any:
 
 
 def decode(data: Any, depth: int = 0) -> Any:
-    """Return a new value from the data that `encode` made, or that an untrusted sender wrote; `depth` is the number of
-    lists and dictionaries around it.
-
-    Raises PlainError when the data do not have the form of `encode`.
+    """Return a new value from data that `encode` made, or that an untrusted sender wrote; `depth` is the number of
+    lists and dictionaries around it. Runs, functions and students' objects become stand-ins. Raises PlainError when the
+    data do not have the form of `encode`.
     """
     if depth > MAX_DEPTH or not isinstance(data, dict) or len(data) != 1:
         raise PlainError("The answer is no plain value.")
@@ -187,8 +189,9 @@ def decode(data: Any, depth: int = 0) -> Any:
 
 
 def _pairs(content: list[Any], depth: int) -> dict[Any, Any]:
-    """Return the dictionary of a list of encoded pairs of key and value; `depth` is as in `decode`. Raises PlainError
-    when it has another form, or a key is not a number or a text.
+    """Return the dictionary for `content`, a list of encoded pairs of key and value that an untrusted sender wrote;
+    `depth` is the number of lists and dictionaries around it. Raises PlainError when it has another form, or a key is
+    not a number, a text or None.
     """
     found = {}
     for pair in content:
@@ -202,8 +205,8 @@ def _pairs(content: list[Any], depth: int) -> dict[Any, Any]:
 
 
 def _decode_object(kind: str, content: Any) -> Any:
-    """Return the object for a kind and content that `_object` made: netlab's own objects, or a stand-in for a run, a
-    function or an object of a student's. Raises PlainError if they are invalid.
+    """Return the object for a kind, such as "run", and the content that `_object` or an untrusted sender made: netlab's
+    own objects, or a stand-in for a run, a function or a student's object. Raises PlainError if they are invalid.
     """
     from netlab import traffic
     from netlab.network.topology import Topology
@@ -237,8 +240,8 @@ def _decode_object(kind: str, content: Any) -> Any:
 
 
 def _table(content: dict[str, Any]) -> RunDescription:
-    """Return the description of a student's table of `netlab.repeat` by its scenario and its distinct seeds. Raises
-    PlainError if they are invalid.
+    """Return the description of a student's table of `netlab.repeat` from its `scenario` and its `seeds`, which are
+    made distinct. Raises PlainError if they are invalid.
     """
     scenario, seeds = content.get("scenario"), content.get("seeds")
     if not (isinstance(scenario, dict) and isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
@@ -247,9 +250,8 @@ def _table(content: dict[str, Any]) -> RunDescription:
 
 
 def parse(data: bytes) -> Any:
-    """Return the value of an untrusted JSON text in UTF-8, with control characters replaced in all its strings.
-
-    Raises PlainError when it is too long or is not JSON.
+    """Return the value of an untrusted JSON text in UTF-8, with control characters replaced in all its texts. Raises
+    PlainError when it has more than MAX_BYTES bytes or is not JSON.
     """
     if len(data) > MAX_BYTES:
         raise PlainError(f"A message has {MAX_BYTES} bytes at most, this one {len(data)}.")
@@ -260,7 +262,7 @@ def parse(data: bytes) -> Any:
 
 
 def _integer(text: str) -> float:
-    """Return the number of an integer in JSON; one of 20 characters or more becomes a float, because its conversion
-    would take long.
+    """Return the number for an integer in JSON, given as text; one of 20 characters or more becomes a float, because
+    its conversion would take long.
     """
     return int(text) if len(text) < 20 else float(text)

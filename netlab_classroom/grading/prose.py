@@ -80,10 +80,12 @@ class Prose:
     """Conversion of the texts of one page to HTML; the texts share the processor time for formulas."""
 
     def __init__(self) -> None:
+        """Begin a page, whose formulas have used no processor time yet."""
         self._used_s = 0.0
 
     def render(self, text: str) -> str:
-        """Return untrusted text with a little Markdown as safe HTML.
+        """Return untrusted text with a little Markdown (code, formulas, emphasis, headings) as safe HTML, with its line
+        breaks; all else is escaped.
 
         >>> Prose().render("a < `b<c>` and **d**")
         'a &lt; <code>b&lt;c&gt;</code> and <strong>d</strong>'
@@ -95,15 +97,17 @@ class Prose:
         return "".join([*found, html.escape(text[at:])])
 
     def _part(self, kind: str, content: str) -> str:
-        """Return the HTML of a part of a text; `kind` is the name of its group in `_PARTS`, such as "code"."""
+        """Return the HTML of a part of a text: `content`, without its marks, as `kind`, the name of a group in `_PARTS`
+        such as "code" or "heading".
+        """
         if kind in ("formula", "display"):
             return self._formula(content, kind)
         tag = {"block": "pre", "code": "code", "em": "em"}.get(kind, "strong")
         return f"<{tag}>{html.escape(content)}</{tag}>"
 
     def _formula(self, latex: str, kind: str) -> str:
-        """Return a LaTeX formula as MathML; its escaped source if it is too long, invalid, or the page's time is used
-        up. `kind` is "formula" or "display".
+        """Return a LaTeX formula as the text of MathML; its escaped source if it is too long, invalid, or the page's
+        processor time for formulas is used up. `kind` is "formula" (in a line of text) or "display" (on its own).
         """
         mark = "$" if kind == "formula" else "$$"
         source = f"<code>{html.escape(mark + latex + mark)}</code>"
@@ -120,7 +124,6 @@ class Prose:
 
 def formula(latex: str, display: str = "inline") -> str:
     r"""Return a LaTeX formula as MathML that has only known elements and attributes; `display` is "inline" or "block".
-
     Raises ValueError, or an error of the converter, when that is impossible.
 
     >>> formula(r"\text{<b>x</b>}")
@@ -134,7 +137,9 @@ def formula(latex: str, display: str = "inline") -> str:
 
 
 def _clean_element(element: ET.Element) -> str:
-    """Return an element of MathML as text without unknown attributes. Raises ValueError for an unknown element."""
+    """Return an element of MathML, with all that is in it, as text without unknown attributes. Raises ValueError for an
+    unknown element.
+    """
     tag = element.tag.removeprefix(NAMESPACE)
     if tag not in TAGS:
         raise ValueError(f"<{tag}> is not a part of a formula")

@@ -30,8 +30,8 @@ _last: list[tuple[str, Submission]] = []
 
 
 def read(path: str) -> dict[str, str]:
-    """Read a notebook file, keep it for `compare`, and return the `topic` of its chapter and its `token` ("" if it has
-    none); only `error` if it is not a notebook.
+    """Read the notebook file at a path, keep it for `compare`, and return the "topic" of its chapter and its "token",
+    each "" if it has none; if it is not a notebook, return only "error" with a sentence.
     """
     _last.clear()
     try:
@@ -48,9 +48,10 @@ def compare(
     provided: list[list[Any]],
     wanted: list[list[str]],
 ) -> dict[str, Any]:
-    """Return the answers (`taken`, by key), notes, flags and names defined in added cells of a notebook file; only
-    `error` if it cannot be read. `handed_out` has the student's original cells, `provided` the solution's code cells,
-    `wanted` the cells of answers, each as a list of fields.
+    """Return the answers ("taken", by key of the exercise), "notes", "flags", and "added", the names that the student's
+    own cells define, of a notebook file; only "error" if it cannot be read. Each cell is a list of fields: `handed_out`
+    has id, kind and source of the original cells, `provided` id, source and whether it draws of the solution's code
+    cells, `wanted` key, id, name and stub of the cells of answers.
 
     Parameters
     ----------
@@ -85,8 +86,9 @@ def compare(
 
 
 def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]:  # noqa: A002 (a cell's id)
-    """Return a single answer with this source in the form of `compare`; `id` is that of its cell, `provided` as for
-    `compare`.
+    """Return the student's code `source` as the answer to an exercise, in the form of an entry of "taken" of `compare`,
+    with the code that it needs; `id` is that of the exercise's cell, `provided` has id, source and whether it draws of
+    each code cell of the solution.
     """
     each = AnswerCell(id, id, "x", "")
     return _answer(each, {id: ExtractedAnswer(source, attempted=True)}, provided, [])
@@ -95,9 +97,10 @@ def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]: 
 def _answer(
     each: AnswerCell, taken: Mapping[str, ExtractedAnswer], provided: list[list[Any]], handed_out: list[str]
 ) -> dict[str, Any]:
-    """Return an answer as plain data: its source, the code that it needs of the cells `provided` and what flags
-    compare; or for a written answer its fingerprint and number of words. `taken` has all answers, which may use each
-    other, `handed_out` the sources of original cells.
+    """Return the answer to the exercise `each` as plain data: "source" and "attempted" and, for attempted code, "given"
+    (the code that it needs of the cells `provided`), "answer" and "comments", or for attempted words their fingerprint
+    and number. `taken` has all answers by key, which may use each other, `handed_out` the sources of the original code
+    cells.
     """
     mine = taken[each.key]
     found: dict[str, Any] = {"source": mine.source, "attempted": mine.attempted}
@@ -122,8 +125,9 @@ def _answer(
 
 
 def competitor(path: str, methods: Sequence[str] = CONTROL_METHODS) -> dict[str, Any]:
-    """Return the last class in a file that has one of the `methods`: `name`, code (`given`, `answer`), `line`, and the
-    names of the `others`; only `error` if there is none.
+    """Return the last class in a file that has one of the `methods`, as plain data: "name", code ("answer", with the
+    code that it needs; "given" is empty), "line" in its cell, and "others", the names of further such classes; if there
+    is none, only "error" with a sentence. The file is a notebook, or Python, which is taken as a whole.
 
     A Python file is taken as a whole. Of a notebook, the cell with the class is taken, and the code of other cells that it needs.
     """
@@ -167,8 +171,8 @@ def competitor(path: str, methods: Sequence[str] = CONTROL_METHODS) -> dict[str,
 
 
 def _code_of(path: Path) -> list[str]:
-    """Return the source of each code cell of a notebook, without magics, or of a Python file as the only one. Raises
-    UnreadableError.
+    """Return the source of each code cell of the notebook at `path`, without magics, or that of a Python file (.py) as
+    the only one. Raises UnreadableError when the file cannot be read.
     """
     if path.suffix.lower() != ".py":
         read = submission.read(path)
@@ -180,15 +184,17 @@ def _code_of(path: Path) -> list[str]:
 
 
 def _competes(statement: ast.ClassDef, known: set[str], methods: Sequence[str]) -> bool:
-    """Return whether a class defines one of the `methods`, or inherits from one of the classes in `known`."""
+    """Return whether a class (its definition in Python's syntax tree) defines one of the `methods`, or inherits from a
+    class named in `known`.
+    """
     own = {each.name for each in statement.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))}
     bases = {base.id for base in statement.bases if isinstance(base, ast.Name)}
     return bool(own & set(methods) or bases & known)
 
 
 def page(template: str, words: Mapping[str, Any], package: str = "netlab_classroom.grading") -> str:
-    """Return an HTML page from the templates of the package `package`; all text in `words`, the template's values, is
-    escaped.
+    """Return an HTML page: the file `template` of the templates of the package `package`, filled with `words`, values
+    by name; all their text is escaped.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
     from markupsafe import Markup

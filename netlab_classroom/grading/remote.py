@@ -31,21 +31,25 @@ class RemoteClass(RemoteObject):
     """
 
     def __init__(self, open_channel: Callable[[], tuple[CallChannel, Callable[[], None]]], place: int = 0) -> None:
-        """Stand for the object with the index `place` in the guest; `open_channel` is called for each connection, and
-        returns the channel and a function that ends the object's process.
+        """Stand for the student's class or object with the index `place` in a guest; `open_channel` is called for each
+        connection, and returns the channel to the guest and a function that ends the connection's process.
         """
         self._open_channel, self._place = open_channel, place
         self._last: MethodCaller | None = None
 
     def __repr__(self) -> str:
+        """Return the text "class NAME", with the student's name of the class."""
         return f"class {type(self).__name__}"
 
     def on_start(self, _subject: object) -> None:
-        """Exist, so that checks of a class find a method; the student's object has the real ones."""
+        """Do nothing: this method is only found by checks of a class; those of the student's object are called through
+        `caller`.
+        """
 
     def caller(self, label: str, part: Part) -> MethodCaller:
-        """Open a connection, and return the object that calls the methods of the student's object in the role `part`;
-        `label` names the flow or video in messages. Raises StudentCodeError if the object cannot be made.
+        """Open a connection to the guest, and return the object that calls the methods of the student's object there in
+        the role `part` ("control", "sender", "receiver" or "rule"); `label` names the flow or video in errors. Raises
+        StudentCodeError if the object cannot be made.
         """
         channel, close = self._open_channel()
         try:
@@ -57,7 +61,7 @@ class RemoteClass(RemoteObject):
         return self._last
 
     def has(self, method: str) -> bool:
-        """Return whether the student's object of the last connection has such a method; False before the first
+        """Return whether the student's object of the last connection has a method of this name; False before the first
         connection.
         """
         return self._last is not None and self._last.has(method)
@@ -66,8 +70,9 @@ class RemoteClass(RemoteObject):
 def proxy_for(
     name: str, open_channel: Callable[[], tuple[CallChannel, Callable[[], None]]], place: int = 0
 ) -> RemoteClass:
-    """Return a `RemoteClass` whose name in tables and messages is the student's, if that is a short identifier, else
-    "Own". `place` is the object's index in the guest.
+    """Return a RemoteClass with this name in tables and messages, if that is an identifier of at most
+    MAX_NAME_CHARACTERS characters, else "Own". `open_channel` returns, for each connection, the channel and a function
+    that ends it; `place` is the object's index in the guest.
     """
     known = name if name.isidentifier() and len(name) <= MAX_NAME_CHARACTERS else "Own"
     made: RemoteClass = type(known, (RemoteClass,), {})(open_channel, place)
@@ -75,10 +80,9 @@ def proxy_for(
 
 
 def requested_proxies(asked: Mapping[str, Any], channel: CallChannel) -> dict[tuple[int, str], RemoteClass]:
-    """Return proxies for the classes of a run that student code requests, by number of the traffic item and its field;
-    all are called through `channel`.
-
-    Raises NetlabError when its request is not valid.
+    """Return proxies for the student's classes in a run that student code requests (`asked`, untrusted), by index of
+    the traffic item and name of its field; all are called through `channel`. Raises NetlabError when the request is not
+    valid.
     """
     told, traffic = asked.get("own") or [], asked["scenario"].get("traffic")
     number = len(traffic) if isinstance(traffic, list) else 0
@@ -93,9 +97,7 @@ def requested_proxies(asked: Mapping[str, Any], channel: CallChannel) -> dict[tu
 
 
 def program_proxies(channel: CallChannel) -> list[RemoteClass]:
-    """Return proxies for the sender (index 0) and the receiver (index 1) that the guest offers,
-    called through `channel`.
-    """
+    """Return proxies for the student's sender (first) and receiver in the guest, which are called through `channel`."""
     return [
         proxy_for(name, lambda: (channel, lambda: None), place) for place, name in enumerate(("Sender", "Receiver"))
     ]
@@ -104,11 +106,10 @@ def program_proxies(channel: CallChannel) -> list[RemoteClass]:
 def isolated_class(
     package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MAX_CALLS
 ) -> RemoteClass:
-    """Return a proxy named `name` for a class each of whose connections has its object in a separate guest, so that
-    they cannot communicate. `exercise` is a request whose answer defines the class, `package` the students' package;
-    `cpu_s` and `most_calls` limit a connection.
-
-    A connection raises StudentCodeError when the code that defines the class fails, RunError when the guest does not start.
+    """Return a proxy with this name for a student's class; each connection has its object in a separate guest, so that
+    objects cannot communicate. `exercise` is a request (see `runner.work`) whose code defines the class, `package` the
+    directory of the students' package; `cpu_s` (s) and `most_calls` limit a connection, which raises StudentCodeError
+    when the code fails, RunError when the guest does not start.
 
     Parameters
     ----------
@@ -123,7 +124,9 @@ def isolated_class(
     """
 
     def isolated() -> tuple[CallChannel, Callable[[], None]]:
-        """Boot a guest, and return the channel to its class and the function that ends the guest."""
+        """Boot a guest that runs the class's code, and return the channel to it and the function that ends the guest.
+        Raises StudentCodeError when the code fails.
+        """
         guest = sandbox.boot(package)
         try:
             work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
@@ -148,9 +151,9 @@ class _RemoteCaller(ABC):
     def __init__(
         self, channel: CallChannel, close: Callable[[], None], label: str, opening: tuple[int, int, int]
     ) -> None:
-        """Open a connection over the channel for the flow named `label`; `opening` has the object's part, the
-        connection's number and the object's index, and `close` ends it. Raises StudentCodeError when the object cannot
-        be made.
+        """Open a connection over the channel for the flow or video named `label`; `opening` has the kind of the object
+        (a value of `callee.OPEN`), the connection's number and the object's index, and `close` is called to end it.
+        Raises StudentCodeError when the student's object cannot be made.
         """
         self._channel, self.close, self._label, self._number = channel, close, label, opening[1]
         self._has = self._did(*channel.ask(callee.HEAD.pack(*opening) + label.encode()))
@@ -158,12 +161,14 @@ class _RemoteCaller(ABC):
             raise self._nonsense()
 
     def has(self, method: str) -> bool:
-        """Return whether the object has such a method; `on_start` is always called, because of its arguments."""
+        """Return whether the student's object has a method of this name; True for `on_start`, which is always called,
+        because it has the flow or program.
+        """
         return method == "on_start" or bool(self._has[callee.METHODS.index(method)])
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method at `now_ns`, in ns of network time, with its arguments, and apply its reply. Raises
-        StudentCodeError when it fails or replies nonsense.
+        """Call a method of the student's object at `now_ns`, in ns of network time, with its arguments, and apply its
+        reply to the flow or program. Raises StudentCodeError when the method fails or its reply is not valid.
         """
         head = callee.HEAD.pack(callee.CALL, self._number, callee.METHODS.index(method))
         try:
@@ -178,13 +183,14 @@ class _RemoteCaller(ABC):
 
     @abstractmethod
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
-        """Call the method with a packed header at `now_s`, in s of network time, and apply its reply to the flow or the
-        program.
+        """Call the method of this name at `now_s`, in s of network time, with the arguments `given`, and apply its
+        reply to the flow or the program; `head` is the packed header of the request. Raises StudentCodeError when the
+        method fails.
         """
 
     def _did(self, kind: int, said: bytes) -> bytes:
-        """Return the content of a reply of this kind if the call succeeded. Raises StudentCodeError with the student's
-        error, or if it is another message.
+        """Return the content `said` of a reply if its kind says that the call succeeded. Raises StudentCodeError with
+        the student's error, or if the reply is of another kind.
         """
         if kind == callee.DID:
             return said
@@ -193,7 +199,7 @@ class _RemoteCaller(ABC):
         raise self._nonsense()
 
     def _nonsense(self) -> StudentCodeError:
-        """Return the error for a reply that netlab's own code would never send."""
+        """Return (not raise) the error for a reply that netlab's own code would never send."""
         return StudentCodeError(f"{self._label}: its process wrote into the channel to the grader.")
 
 
@@ -205,8 +211,9 @@ class ControlCaller(_RemoteCaller):
     _flow: FlowInterface
 
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
-        """Send the flow's state with the acknowledgement or loss, and set the window, threshold, pacing rate and
-        codepoint that the method leaves.
+        """Send the flow's state, and the acknowledgement or loss in `given`, with the packed header `head` to a method
+        of the student's congestion control, and set the flow's window, threshold, pacing rate and ECN codepoint to
+        those of the reply. `given` of "on_start" has the flow itself, `now_s` is the network time in s.
         """
         if method == "on_start":
             (self._flow,) = given
@@ -237,8 +244,9 @@ class ProgramCaller(_RemoteCaller):
     _program: ProgramInterface
 
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
-        """Call the method with a packed header, answer its reads with data, and apply its reply: set the timer, send and
-        deliver data. Of its arguments `given`, on_start has the program first, and on_datagram the data second.
+        """Call a method of the student's program with the packed header `head` at `now_s`, in s of network time, answer
+        its reads with data, and apply its reply: set the timer, send and deliver data. Of the arguments `given`,
+        on_start has the program first, and on_datagram the data second.
         """
         if method == "on_start":
             (self._program,) = given
@@ -264,24 +272,28 @@ class RuleCaller(_RemoteCaller):
     _chosen: Any
 
     def on_chunk(self, buffer_s: float, throughput_mbps: float, sizes: Sequence[int]) -> Any:
-        """Return what the student's rule chooses for the next chunk, which may be no quality. The arguments are those of
-        `netlab_course.chapters.adaptive_video.player.Player`.
+        """Return the choice of the student's rule for the next chunk, an untrusted value that may be no quality, from
+        the buffer in s, the last throughput in Mbit/s and the chunk's size in bytes in each quality.
         """
         self.call("on_chunk", 0, buffer_s, throughput_mbps, sizes)
         return self._chosen
 
     def _call(self, head: bytes, _method: str, _now_s: float, given: tuple[Any, ...]) -> None:
-        """Send buffer, throughput and sizes, and keep the value of the reply."""
+        """Send the arguments `given` (buffer in s, throughput in Mbit/s, sizes in bytes) with the packed header `head`
+        to the student's rule, and keep the value of its reply.
+        """
         buffer_s, throughput_mbps, sizes = given
         body = callee.CHUNK.pack(buffer_s, throughput_mbps) + b"".join(map(callee.SIZE.pack, sizes))
         self._chosen = plain.decode(plain.parse(self._did(*self._channel.ask(head + body))))
 
 
 def text_of(said: bytes) -> str:
-    """Return an untrusted message (UTF-8) as one clean line of at most MAX_TEXT_CHARACTERS characters."""
+    """Return the text of an untrusted message (bytes in UTF-8) as one clean line, cut to MAX_TEXT_CHARACTERS
+    characters.
+    """
     return one_line(said.decode("utf-8", "replace"), MAX_TEXT_CHARACTERS)
 
 
 def _or_nan(value: float | None) -> float:
-    """Return a number; not-a-number instead of None, which a message cannot contain."""
+    """Return the number itself, or NaN for None, which a packed message cannot contain."""
     return math.nan if value is None else value

@@ -31,8 +31,9 @@ MAX_ROWS = 30
 
 
 def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unreviewed: bool = False) -> None:
-    """Write all reports of a graded class into the directory `output`; the platforms' files only if no answer waits for
-    review, or with `unreviewed`. `show_expected` adds the right numbers to students' pages.
+    """Write all reports of a graded class into the directory `output`, in place of earlier ones; the files for Moodle
+    and Canvas only if no answer waits for review, or with `unreviewed`. `show_expected` adds the right numbers to
+    students' pages.
 
     Parameters
     ----------
@@ -76,7 +77,9 @@ def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unr
 
 
 def _write_code(graded: GradedClass, directory: Path) -> None:
-    """Write the code of each answer to `<exercise>/<student>.py` in a directory, for programs that look for copies."""
+    """Write the code of each answer to `<exercise>/<student>.py` in the directory, in place of earlier files, for
+    programs that look for copies.
+    """
     shutil.rmtree(directory, ignore_errors=True)
     for result in graded.results:
         for key, answer in result["taken"].items():
@@ -93,8 +96,8 @@ def waiting(graded: GradedClass) -> int:
 
 
 def titles(graded: GradedClass) -> dict[str, str]:
-    """Return the title of each exercise by key: its heading in the chapter, numbered if several exercises have the same
-    heading; the key if there is none.
+    """Return the title of each exercise of the chapter, by key: the heading above its cell, numbered if several
+    exercises have the same heading; the key if there is none.
     """
     headings = _headings(graded)
     keys = list(graded.master.exercises())
@@ -110,26 +113,26 @@ def titles(graded: GradedClass) -> dict[str, str]:
 
 
 def total(result: Mapping[str, Any]) -> float:
-    """Return the sum of a student's points; `result` is that of `judging.judge`."""
+    """Return the sum of a student's points; `result` is that of `judging.judge`. Answers that wait for review count 0."""
     return float(sum(mark["points"] for mark in result["exercises"]))
 
 
 def most(result: Mapping[str, Any]) -> float:
-    """Return the largest possible sum of points of a student's result."""
+    """Return the largest possible sum of points of a student; `result` is that of `judging.judge`."""
     return float(sum(mark["of"] for mark in result["exercises"]))
 
 
 def imported(result: Mapping[str, Any]) -> str:
-    """Return the sum of points of a result as text for a platform's import; empty for a student who was not graded, so
-    that existing points are kept.
+    """Return the sum of points of a student's result as text for a platform's import; "" for a student who was not
+    graded, so that points on the platform are kept.
     """
     statuses = {mark["status"] for mark in result["exercises"]}
     return "" if marking.NOT_GRADED in statuses else _number(total(result))
 
 
 def without_address(graded: GradedClass) -> list[str]:
-    """Return the identifiers of students who are missing in Moodle's table, because the class list has no Moodle key
-    for them; empty if it has none for anybody.
+    """Return the identifiers of students who are missing in Moodle's table, because their row of the class list lacks
+    the column that identifies students in Moodle; [] if all rows lack it.
     """
     _, column = _moodle_key(graded)
     there = [entry.student for entry in graded.entries.values() if column and not entry.columns.get(column)]
@@ -137,8 +140,8 @@ def without_address(graded: GradedClass) -> list[str]:
 
 
 def _moodle_key(graded: GradedClass) -> tuple[str, str]:
-    """Return the heading of Moodle's key for a student, and the column of the class list with it ("" for the student's
-    name).
+    """Return the heading under which Moodle finds students, such as "Email address", and the column of the class list
+    with it, the first that any student has; ("ID number", "") if there is none, for the student's identifier.
     """
     for title, column in (("Email address", "email"), ("ID number", "id_number"), ("Username", "username")):
         if any(entry.columns.get(column) for entry in graded.entries.values()):
@@ -168,8 +171,9 @@ def grades_csv(graded: GradedClass) -> str:
 
 
 def moodle_csv(graded: GradedClass) -> str:
-    """Return the text of a CSV file for Moodle's grade import: one row a student, with the first of Moodle's keys that
-    the class list has.
+    """Return the text of a CSV file for Moodle's grade import, with a row for each student: the key by which Moodle
+    finds the student, the sum of points, and a comment. Students who are not in the class list, or lack the key, are
+    left out.
 
     Moodle stops at the first row with an unknown student, so students who are not in the class list are left out.
     """
@@ -187,8 +191,8 @@ def moodle_csv(graded: GradedClass) -> str:
 
 
 def canvas_csv(graded: GradedClass) -> str:
-    """Return the text of a CSV file for Canvas's gradebook import: the columns of the class list, one of points, and
-    the row of points possible.
+    """Return the text of a CSV file for Canvas's gradebook import: a row of points possible, then a row for each
+    student with the columns of the class list that Canvas knows and the sum of points.
 
     A column that the class list lacks is empty: Canvas then finds the student by the others.
     """
@@ -203,8 +207,8 @@ def canvas_csv(graded: GradedClass) -> str:
 
 
 def _canvas_columns(graded: GradedClass) -> list[tuple[str, str]]:
-    """Return pairs of Canvas's heading and the column of the class list; the name is in two columns if the list has it
-    so.
+    """Return the columns of Canvas's table in order, each as a pair of Canvas's heading and the column of the class
+    list; the name is in two columns if the class list has it so.
     """
     given = [entry.columns for entry in graded.entries.values()]
     has = {name for columns in given for name, value in columns.items() if value}
@@ -216,7 +220,9 @@ def _canvas_columns(graded: GradedClass) -> list[tuple[str, str]]:
 
 
 def junit_xml(graded: GradedClass) -> str:
-    """Return the text of a JUnit file with a test suite for each student and a test case for each exercise."""
+    """Return the text of a JUnit file (XML) with a test suite for each student and a test case for each exercise, whose
+    properties have the points; unanswered and unreviewed ones are skipped.
+    """
     root = ET.Element("testsuites", name=graded.master.stem)
     for result in graded.results:
         marks = result["exercises"]
@@ -245,10 +251,8 @@ def junit_xml(graded: GradedClass) -> str:
 
 
 def review_csv(graded: GradedClass) -> str:
-    """Return the text of a CSV file with a row for each written answer, with space for a reviewer's points or the given
-    points.
-
-    Each cell is one line, and short enough for any spreadsheet.
+    """Return the text of a CSV file with a row for each written answer: the columns REVIEW_COLUMNS, with points and
+    comment empty until a reviewer gives them. Each cell is one line, and short enough for any spreadsheet.
     """
     models, named = _models(graded), titles(graded)
     return _table(
@@ -273,20 +277,24 @@ def review_csv(graded: GradedClass) -> str:
 
 
 def _in_a_cell(text: str) -> str:
-    """Return a text in one line with visible line ends, cut to the length of Excel's cells."""
+    """Return a text in one line with the sign LINE_END for its line ends, cut to MAX_CELL_CHARACTERS characters, for a
+    cell of a spreadsheet.
+    """
     lines = (line.strip() for line in text.replace("\t", " ").split("\n"))
     line = LINE_END.join(filter(None, lines))
     return line if len(line) <= MAX_CELL_CHARACTERS else f"{line[:MAX_CELL_CHARACTERS]} …"
 
 
 def _in_words(mark: Mapping[str, Any]) -> bool:
-    """Return whether an answer is a written one that a reviewer reads or has read."""
+    """Return whether an exercise's mark (fields of ExerciseMark) is that of a written answer which a reviewer reads or
+    has read.
+    """
     return mark["key"].endswith(WORDS) and mark["status"] in (marking.REVIEW, marking.PASSED, marking.FAILED)
 
 
 def review_html(graded: GradedClass) -> str:
-    """Return the HTML page for reviewers: written answers by question, with model answer and rubric; flagged ones are
-    marked.
+    """Return the HTML page for reviewers of a graded class: the written answers by question, with model answer and
+    rubric; each has the flags of its student.
     """
     questions: dict[tuple[str, str], dict[str, Any]] = {}
     models, named = _models(graded), titles(graded)
@@ -327,17 +335,21 @@ def review_html(graded: GradedClass) -> str:
 
 
 def _others(flag: Mapping[str, Any], student: str) -> str:
-    """Return the other students of a flag, as text."""
+    """Return the students of a flag other than `student` as text, separated by commas."""
     return ", ".join(other for other in flag["students"] if other != student)
 
 
 def _without_comments(text: str) -> str:
-    """Return a text of the chapter without its HTML comments, which are for the source only."""
+    """Return a text of the chapter without HTML comments (<!-- ... -->), which are for the source only, and without
+    outer spaces.
+    """
     return re.sub(r"<!--.*?-->\n?", "", text, flags=re.DOTALL).strip()
 
 
 def _models(graded: GradedClass) -> dict[str, dict[str, str]]:
-    """Return the model answers, by token and exercise, of all submissions with a written answer."""
+    """Return the instructor's answers to questions, by token and then by key of the exercise, for all tokens of
+    students with a written answer: an answer may depend on a student's own numbers.
+    """
     found: dict[str, dict[str, str]] = {}
     for result in graded.results:
         token = result["token"]
@@ -348,7 +360,9 @@ def _models(graded: GradedClass) -> dict[str, dict[str, str]]:
 
 
 def feedback_html(graded: GradedClass, result: Mapping[str, Any], *, show_expected: bool = False) -> str:
-    """Return the HTML page for one student (`result` of `judging.judge`); `show_expected` adds the right numbers."""
+    """Return the HTML page of one student with points and feedback; `result` is that of `judging.judge`, and
+    `show_expected` adds the right numbers to answers that are not right.
+    """
     entry = graded.entries.get(result["student"])
     unread = sum(mark["of"] for mark in result["exercises"] if mark["status"] == marking.REVIEW)
     headings, named = _headings(graded), titles(graded)
@@ -383,8 +397,8 @@ def feedback_html(graded: GradedClass, result: Mapping[str, Any], *, show_expect
 
 
 def _headings(graded: GradedClass) -> dict[str, str]:
-    """Return the heading above each cell of the chapter, by the cell's id, which is the exercise's key; "" if there is
-    none.
+    """Return the nearest heading above (or in) each cell of the chapter's notebook, by the cell's id, which is also the
+    key of an exercise; "" if there is none.
     """
     found: dict[str, str] = {}
     heading = ""
@@ -454,7 +468,9 @@ def class_html(graded: GradedClass, *, unreviewed: bool = False) -> str:
 
 
 def _status_with_tries(mark: Mapping[str, Any]) -> str:
-    """Return the status of an exercise, with the number of wrong tries if they are enough to find it by trial."""
+    """Return the status of an exercise (`mark` has the fields of ExerciseMark) as text, with the number of wrong tries
+    if they are enough to find the answer by trial.
+    """
     status = marking.shown_status(mark)
     return f"{status} ({mark['wrong_tries']} wrong tries)" if mark["may_be_found_by_trial"] else status
 
@@ -476,7 +492,9 @@ def waiting_sentence(graded: GradedClass, *, unreviewed: bool = False) -> str:
 
 
 def notes(graded: GradedClass) -> list[str]:
-    """Return remarks about the class that precede its points."""
+    """Return sentences about the class for the instructor: remarks from grading, missing tokens, unreadable files,
+    students without a key of Moodle, and submissions that could not be judged.
+    """
     found = [*graded.notes]
     listed = any(entry.token for entry in graded.entries.values())
     if graded.entries and not listed and any(result["token"] for result in graded.results):
@@ -503,8 +521,8 @@ def notes(graded: GradedClass) -> list[str]:
 
 
 def _distribution(totals: Sequence[float], whole: float) -> list[dict[str, Any]]:
-    """Return the number of students with 0 to 10, 10 to 20, ... per cent of `whole` points, each with its label and the
-    width of its bar in em.
+    """Return ten steps of 10 per cent of the maximum `whole`, from 0 on, each with its "label", the "count" of students
+    whose total is in it, and the "width" of its bar in em; `totals` has the students' points.
     """
     counts = Counter(min(9, int(10 * points / whole)) if whole else 0 for points in totals)
     tallest = max(counts.values(), default=1)
@@ -519,8 +537,8 @@ def _distribution(totals: Sequence[float], whole: float) -> list[dict[str, Any]]
 
 
 def _summary(result: Mapping[str, Any], named: Mapping[str, str]) -> str:
-    """Return the comment for Moodle: the outcome of each exercise, or the first note if nothing was marked. `named` has
-    the exercises' titles.
+    """Return the comment on a student's result for Moodle: status and points of each exercise, or the first note if
+    nothing was marked. `named` has the exercises' titles by key.
     """
     if not any(mark["sentences"] for mark in result["exercises"]):
         return " ".join(result["notes"][:1])
@@ -528,14 +546,18 @@ def _summary(result: Mapping[str, Any], named: Mapping[str, str]) -> str:
 
 
 def _outcome(mark: Mapping[str, Any]) -> str:
-    """Return the status and the points of an exercise as text."""
+    """Return the status and the points of an exercise (`mark` has the fields of ExerciseMark) as text, such as "passed,
+    2 of 2".
+    """
     if mark["status"] == marking.REVIEW:
         return f"{mark['status']}, of {_number(mark['of'])}"
     return f"{marking.shown_status(mark)}, {_number(mark['points'])} of {_number(mark['of'])}"
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a CSV text with a row of titles; cells that a spreadsheet would take for formulas are made harmless."""
+    """Return the text of a CSV file with a row of titles and these rows of texts; cells that a spreadsheet would take
+    for formulas get an apostrophe in front.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(titles)
@@ -544,12 +566,13 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _number(value: float) -> str:
+    """Return a number of points as text without superfluous zeros, such as "2" or "2.5"."""
     return f"{value:g}"
 
 
 def _page(template: str, **words: Any) -> str:
-    """Return the HTML page of a template with these values, filled in the helper process; a page with the reason if
-    that fails.
+    """Return the HTML page of the file `template` of this package's templates with the values `words`, made in the
+    helper process; if that fails, a page with the reason.
     """
     try:
         page: str = helper().ask("page", template=template, words=words)

@@ -8,15 +8,15 @@ from typing import Any
 
 
 def place(folder: Path, decided_by: Any) -> Path:
-    """Return the path in `folder` of a result that depends on `decided_by` (data for JSON); different data give
-    different paths.
+    """Return the path in `folder` of the JSON file for a result that depends on `decided_by` (data for JSON): a name by
+    its SHA-256, so different data give different paths. Nothing is written.
     """
     text = json.dumps(decided_by, sort_keys=True)
     return folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """Return a stored result; None if its file is missing or damaged."""
+    """Return the result (a dictionary) that `store` wrote to a path; None if the file is missing or damaged."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -25,12 +25,16 @@ def load(path: Path) -> dict[str, Any] | None:
 
 
 def store(path: Path, result: Mapping[str, Any]) -> None:
-    """Store a result as JSON, atomically."""
+    """Store a result (data for JSON) at a path, atomically; an earlier file is replaced. Raises OSError when it cannot
+    be written.
+    """
     write_whole(path, json.dumps(result, indent=1))
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file atomically: after a crash or on a full disk there is either the old file or the new one."""
+    """Write a text file in UTF-8 atomically: after a crash or on a full disk there is either the old file or the new
+    one. Raises OSError when it cannot be written.
+    """
     part = path.with_name(f"{path.name}.part")
     try:
         part.write_text(text, encoding="utf-8", errors="replace")

@@ -71,8 +71,8 @@ class Entry:
 
     @property
     def spellings(self) -> list[str]:
-        """The person's name as platforms write it, without duplicates: in some languages of Moodle the last name is
-        first, in Chinese without a space.
+        """The person's name in the forms in which platforms write it, without duplicates: first name first, and last
+        name first with and without a space.
         """
         first, last = self.columns.get("first_name", ""), self.columns.get("last_name", "")
         other = [f"{last} {first}", f"{last}{first}", f"{first} {last}"] if first and last else []
@@ -80,10 +80,10 @@ class Entry:
 
 
 def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[Entry]:
-    """Read a class list and return its students in the file's order: a CSV file with a row of headings, one of which
-    identifies the students (a student without an identifier has the e-mail address); `tell` is called with each remark.
-
-    Raises RosterError when it cannot be read or has no students, or with every row that has no student or one of an earlier row.
+    """Read a class list, a CSV file with a row of headings, and return its students in the file's order. One of the
+    headings must identify the students; a student whose row lacks the identifier has the e-mail address. `tell` is
+    called with each remark, a sentence. Raises RosterError when the file has no students or no identifying column, or
+    rows without a student or with a repeated one.
     """
     sheet = sheets.read(path, "class list")
     columns = _columns(sheet)
@@ -129,10 +129,8 @@ def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list
 
 
 def _columns(sheet: sheets.Sheet) -> dict[str, list[str]]:
-    """Return the headings of the sheet that stand for each column name of `NAMES`, in order of preference; an empty
-    list if there is none.
-
-    Raises RosterError when none identifies the students.
+    """Return the headings of the sheet that stand for each column name of NAMES, by that name and in order of
+    preference; [] for a column that the sheet lacks. Raises RosterError when none identifies the students.
     """
     plain = sheet.by_plain
     found = {
@@ -165,7 +163,9 @@ def _columns(sheet: sheets.Sheet) -> dict[str, list[str]]:
 
 
 def _has_addresses(sheet: sheets.Sheet, heading: str) -> bool:
-    """Return whether all non-empty cells of the column `heading` are e-mail addresses; False if all are empty."""
+    """Return whether all cells of the sheet's column `heading` that are not empty are e-mail addresses; False if all
+    are empty.
+    """
     cells = [cells[heading] for _, cells in sheet if cells[heading]]
     return bool(cells) and all(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", cell) for cell in cells)
 
@@ -183,13 +183,12 @@ class SubmittedFile:
 
 
 def collect(paths: Sequence[Path], folder: Path) -> list[SubmittedFile]:
-    """Return the submitted files in the order of `paths`: files, directories for all files in them, and ZIP archives,
-    which are unpacked into the empty directory `folder`.
+    """Return the submitted files in the order of `paths`: a file itself, all files in a directory, and those in a ZIP
+    archive, which is unpacked into the empty directory `folder`; hidden files are left out, and links are not followed.
+    Raises NetlabError when a path does not exist, or an archive is damaged or too large.
 
     A directory stands for all files in it, a ZIP archive of a learning platform for its members; the name of a
     directory that contains a single student's files is the student's. Links are not followed.
-
-    Raises NetlabError when a path does not exist, or an archive is damaged or too large.
 
     Parameters
     ----------
@@ -211,16 +210,16 @@ def collect(paths: Sequence[Path], folder: Path) -> list[SubmittedFile]:
 
 
 def _submitted_file(parts: Sequence[str], path: Path) -> SubmittedFile:
-    """Return the submitted file at `path`; `parts` are the names of its folders, outermost first, and of the file
-    itself.
+    """Return the submitted file at `path` with its names in clean text; `parts` are the names of its folders, outermost
+    first, and of the file itself.
     """
     names = [one_line(os.fsencode(part).decode("utf-8", "replace")) for part in parts]
     return SubmittedFile(names[0] if len(names) > 1 else Path(names[0]).stem, "/".join(names), path)
 
 
 def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
-    """Yield all files below a folder, sorted, links included, hidden ones not; folders deeper than MAX_DEPTH are left
-    out. `depth` is the number of folders above this one.
+    """Yield all files below a folder, sorted by name in each folder; links are included, hidden files and folders
+    deeper than MAX_DEPTH are not. `depth` is 0 for the first folder, 1 for the folders in it, and so on.
     """
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "__MACOSX")):
@@ -233,8 +232,9 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
 
 
 def _unpack(archive: Path, folder: Path) -> Iterator[SubmittedFile]:
-    """Yield the files of a platform's ZIP archive, written below `folder` under numbers, because names in an archive
-    are untrusted. Raises NetlabError when it is damaged or too large.
+    """Yield the files of a platform's ZIP archive in its order, each written below the new `folder` under a number,
+    because names in an archive are untrusted; hidden ones are left out. Raises NetlabError when the archive is damaged
+    or too large.
     """
     folder.mkdir(parents=True)
     left_bytes = MAX_UNPACKED_BYTES
@@ -267,8 +267,8 @@ def _unpack(archive: Path, folder: Path) -> Iterator[SubmittedFile]:
 
 
 def _name_in(member: zipfile.ZipInfo) -> str:
-    """Return a file's name in its archive, with its folders; it is decoded as UTF-8 also if an old packer did not mark
-    it as such.
+    """Return the path of a file in its ZIP archive, such as "folder/file.ipynb"; it is decoded as UTF-8 if that is
+    possible, also if an old packer did not mark it as such.
     """
     if member.flag_bits & 0x800:
         return member.filename
@@ -291,9 +291,10 @@ class FileAssignment:
 
 
 def match(files: Sequence[SubmittedFile], entries: Sequence[Entry], chapter: str = "") -> FileAssignment:
-    """Assign files to the students of the class list `entries` (empty: one student for each file): at most one file
-    each, with remarks about files without an owner or with several possible ones. `chapter` is the notebook's name,
-    which may be a part of the files' names.
+    """Assign submitted files to the students of the class list `entries` (empty: one student for each file, named after
+    it), at most one file each; the result has remarks about files without an owner, with several possible owners, and
+    beyond a student's first. `chapter` is the notebook's name, such as "01_udp_loss", which may be a part of the files'
+    names.
 
     Parameters
     ----------
@@ -341,7 +342,9 @@ class _Owners:
     """
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        """Index the students of a class by every name that a file of theirs may have."""
+        """Index the students of a class by every name that a file of theirs may have: file name, identifier, e-mail
+        address, spellings of the person's name, number in Canvas.
+        """
         self._by_file = _index((entry.columns.get("file", ""), entry) for entry in entries)
         self._by_key = _index(
             (key, entry)
@@ -352,8 +355,8 @@ class _Owners:
         self._by_canvas = _index((entry.columns.get("canvas_id", ""), entry) for entry in entries)
 
     def of(self, file: SubmittedFile, name: str) -> tuple[str, ...]:
-        """Return the identifiers of the students who may own a file: one if the owner is known, none if it is nobody of
-        the class. `name` is the file's name without the chapter's.
+        """Return the identifiers of the students who may own a submitted file: one if the owner is known, () if it is
+        nobody of the class. `name` is the file's name without that of the chapter's notebook.
         """
         for spelling in (file.label, Path(file.label).name, file.name):
             if folded(spelling) in self._by_file:
@@ -370,7 +373,9 @@ class _Owners:
 
 
 def _index(pairs: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...]]:
-    """Return the identifiers of the students by each key in normalized spelling; empty keys are left out."""
+    """Return the identifiers of students by key, from pairs of a key and a student's entry; keys are normalized as by
+    `folded`, and empty ones are left out.
+    """
     found: dict[str, list[str]] = defaultdict(list)
     for key, entry in pairs:
         if key and entry.student not in found[folded(key)]:
@@ -379,6 +384,8 @@ def _index(pairs: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...]]:
 
 
 def _person(name: str) -> str:
-    """Return a person's name with the first name first: "Müller, Jürgen" becomes "Jürgen Müller"."""
+    """Return a person's name with the first name first: "Müller, Jürgen" becomes "Jürgen Müller"; a name without a
+    comma is unchanged.
+    """
     last, comma, first = name.partition(",")
     return f"{first.strip()} {last.strip()}" if comma else name

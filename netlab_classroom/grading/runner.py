@@ -43,10 +43,9 @@ Server = Callable[[callee.MessageStream, Sequence[Any]], bytes]
 def ask(
     stream: callee.MessageStream, asked: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve
 ) -> Any:
-    """Send the grader a request (plain data) and return the value of its reply; until the reply comes, answer its calls
-    of the student's `objects` by `serve`.
-
-    Raises NetlabError when the grader refuses, with its reason.
+    """Send the grader a request (plain data with a "kind") and return the value of its reply; until the reply comes,
+    `serve` answers the grader's calls of the student's `objects`. Raises NetlabError when the grader refuses, with its
+    reason.
     """
     from netlab.base.errors import NetlabError
 
@@ -63,19 +62,23 @@ class CheckStandIn:
     at_an_answer = False
 
     def __call__(self, *_answers: object) -> None:
-        """Do nothing: the check of an answer is made outside."""
+        """Accept any answers and do nothing: an answer is checked outside the sandbox."""
 
     def take(self, own: Any, fallback: Any = None) -> Any:
-        """Return the student's own answer if it is not the stub, else the fallback (None if there is none)."""
+        """Return the student's own value `own`; but if it is the stub of an exercise and there is a fallback, return
+        the fallback (None: there is none).
+        """
         from netlab_course.answers import is_stub
 
         return fallback if is_stub(own) and fallback is not None else own
 
     def hint(self) -> None:
-        """Do nothing: there are no hints."""
+        """Do nothing: a check in the sandbox has no hints."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return None for any other attribute in provided cells; raise AttributeError while the answer runs."""
+        """Return None for any other attribute of a check while provided cells run; raise AttributeError while the
+        student's answer runs.
+        """
         if CheckStandIn.at_an_answer:
             raise AttributeError(f"checks know no answers here, so none has the attribute {name!r}")
         # Provided cells pass it to `take`, which does not need it here.
@@ -86,15 +89,16 @@ class ChecksStandIn:
     """Replacement for the checks of a chapter: each attribute is a `CheckStandIn`."""
 
     def __init__(self, *_own: object) -> None:
-        pass
+        """Accept the own numbers that a chapter passes to its checks, and do nothing."""
 
     def __getattr__(self, _name: str) -> Any:
+        """Return a new CheckStandIn for any name of an exercise."""
         return CheckStandIn()
 
 
 def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
-    """Import the modules that the exercises need before their processes are forked, and replace checks, panels and
-    runs; the exercises belong to one chapter and one student.
+    """Import the modules that the exercises (requests in the form of `work`, all of one chapter and one student) need
+    before processes are forked for them, and replace checks, panels and runs by those of this module.
     """
     # After a fork, a garbage collection would copy every page of the imported objects.
     gc.disable()
@@ -124,18 +128,21 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _closed_chapter(package: str) -> Callable[..., Any]:
-    """Return the function `begin` of a chapter's package where no chapter is opened: it raises NetlabError."""
+    """Return a replacement for the function `begin` of the chapter's package with this name, for the contest, where no
+    chapter is opened: it raises NetlabError.
+    """
     from netlab.base.errors import NetlabError
 
     def begin(*_token: object) -> None:
+        """Raise NetlabError, which tells the student to leave out the call that opens a chapter."""
         raise NetlabError(f"{package}.begin() opens a chapter, which a contest does not need: leave it out")
 
     return begin
 
 
 def _distinct_name(value: object) -> str:
-    """Return the name of a student's class or object, with a checksum of the object's attributes, so that different
-    objects of a class have different names.
+    """Return the name of a student's class or object, followed by a checksum of an object's attributes, so that
+    different objects of a class have different names.
     """
     from netlab.traffic.own import own_name
 
@@ -155,8 +162,8 @@ def _replace_module(name: str, **content: Any) -> None:
 
 
 def _imported_modules(source: str) -> list[str]:
-    """Return the full names of modules that a Python source imports, or may import: for `from a import b`, both a and
-    a.b.
+    """Return the full names of the modules that a Python source imports at its top level, or may import: for `from a
+    import b`, both "a" and "a.b". Raises SyntaxError for source that is not valid.
     """
     found: list[str] = []
     for statement in ast.parse(source).body:
@@ -168,8 +175,9 @@ def _imported_modules(source: str) -> list[str]:
 
 
 def work(exercise: Mapping[str, Any], writer: int, descriptor: int) -> None:
-    """Run an exercise (a request as in `judging.Examination`); write its outcome to the file descriptor `writer`, or
-    answer the calls of its class through the file descriptor `descriptor`.
+    """Run an exercise, a request as from `judging.Examination`, and write its outcome as JSON to the file descriptor
+    `writer`; or, if the request `serves`, answer the grader's calls of the class that its code defines. `descriptor` is
+    the file of the guest's channel.
     """
     stream = callee.MessageStream(descriptor)
     if exercise.get("serves"):
@@ -182,8 +190,8 @@ def work(exercise: Mapping[str, Any], writer: int, descriptor: int) -> None:
 
 
 def _serve(exercise: Mapping[str, Any], stream: callee.MessageStream) -> None:
-    """Run the exercise's code, then answer the grader's calls of the class that it defines until the run is over; send
-    FAILED with the reason if there is no such class.
+    """Run the exercise's code, tell the grader READY, and answer its calls of the class that the code defines until the
+    run is over; send FAILED with the reason instead if there is no such class.
     """
     space: dict[str, Any] = {}
     failure = _execute(exercise, space)
@@ -197,8 +205,8 @@ def _serve(exercise: Mapping[str, Any], stream: callee.MessageStream) -> None:
 
 
 def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, Any] | None:
-    """Run the provided cells and the answer, and put all names that they define into `space`; return None, or the error
-    as text by "provided" or "error", depending on whose code raised it.
+    """Run the provided cells and the answer of an exercise, and put all names that they define into `space`; return
+    None, or the error as text by "provided" or "error", depending on whether a provided cell or the answer raised it.
     """
     sys.setrecursionlimit(1000)
     module = types.ModuleType("__main__" if "topic" in exercise else "handed_in")
@@ -226,8 +234,9 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
 
 
 def _outcome(exercise: Mapping[str, Any], stream: callee.MessageStream) -> dict[str, Any]:
-    """Run an exercise; return its value and the results of the requested calls as plain data, or the error as text by
-    "provided" or "error".
+    """Run an exercise and return its outcome for the grader: the encoded "value" of its name and, for a function, the
+    results of the requested "calls" (see `call_result`), or the error as text by "provided" or "error". Requests of its
+    code go through the stream.
     """
     space: dict[str, Any] = {}
     failure = _execute(exercise, space)
@@ -246,8 +255,8 @@ def _outcome(exercise: Mapping[str, Any], stream: callee.MessageStream) -> dict[
 
 
 def _own_function(name: str, topic: str) -> types.FunctionType:
-    """Return the function of the library or of the chapter `topic` that would solve the exercise, so that it can be
-    withheld under all its names. `name` is as in `Exercise.same_as`.
+    """Return netlab's function with this name, such as "theory.udp_goodput_limit_mbps" or "settings.wait_ms" (of the
+    chapter `topic`), which would solve the exercise, so that it can be withheld under all its names.
     """
     home, *path = name.split(".")
     found: Any = importlib.import_module(HOMES.get(home) or f"netlab_course.chapters.{topic}.{home}")
@@ -258,15 +267,18 @@ def _own_function(name: str, topic: str) -> types.FunctionType:
 
 
 def _refuse(*_values: Any, **_named: Any) -> None:
-    """Raise NetlabError, which tells the student to write the function."""
+    """Raise NetlabError, which tells the student to write the function instead of calling netlab's; its code replaces
+    that of such functions.
+    """
     from netlab.base.errors import NetlabError
 
     raise NetlabError("netlab's own function for this is the exercise: write yours out")
 
 
 def call_result(function: Any, call: Mapping[str, Any], stream: callee.MessageStream) -> dict[str, Any]:
-    """Return the encoded value of a student's function for one call (`call` has the arguments by name) by "value", or
-    the error that it raises as text by "error".
+    """Return the encoded result of a student's function for one call (`call` has the arguments by name, or a transfer
+    for the grader to make) by "value", or the error that it raises as text by "error". Requests to the grader go
+    through the stream.
     """
     try:
         if callee.TRANSFER in call:
@@ -282,8 +294,8 @@ def call_result(function: Any, call: Mapping[str, Any], stream: callee.MessageSt
 
 
 def _argument(given: Any, stream: callee.MessageStream) -> Any:
-    """Return an argument of a call from its plain form `given`: for a probe a function that requests its value over the
-    stream, an array for its list, any other value itself.
+    """Return an argument of a call from its plain form `given`: for a probe a function that requests its value through
+    the stream, for an array one of NumPy, any other value itself.
     """
     if isinstance(given, dict) and "probe" in given:
         return _probe(given["probe"], stream)
@@ -295,12 +307,14 @@ def _argument(given: Any, stream: callee.MessageStream) -> Any:
 
 
 def _probe(number: int, stream: callee.MessageStream) -> Callable[..., Any]:
-    """Return a function that has the grader evaluate its probe of this number."""
+    """Return a function of numbers that requests its value from the grader through the stream; `number` is the probe's
+    index there.
+    """
     from netlab.base.errors import NetlabError
 
     def probe(*values: Any, **named: Any) -> Any:
-        """Return the probe's value for these numbers, measured by the grader. Raises RuntimeError when the grader
-        refuses.
+        """Return the probe's value, computed by the grader, for these positional and named numbers. Raises RuntimeError
+        when the grader refuses.
         """
         try:
             given = [float(value) for value in values]
@@ -333,8 +347,8 @@ class Laboratory:
         *rest: Any,
         **more: Any,
     ) -> Any:
-        """Request a run from the grader, with the arguments of `nl.run`, and return its result. Raises NetlabError when
-        the grader refuses.
+        """Request a run from the grader, with the arguments of `nl.run` (engine, progress and cancel are ignored), and
+        return it as a Run. Raises NetlabError when the grader refuses, or no run can be made.
         """
         from netlab.base.errors import NetlabError
         from netlab.measure.results import Run
@@ -359,8 +373,8 @@ class Laboratory:
 
     @classmethod
     def sweep(cls, scenarios: Any, **_settings: Any) -> Any:
-        """Request several runs, one after the other; return a dictionary of runs by label if the scenarios are given by
-        label, else a list.
+        """Request the runs of several scenarios from the grader, one after the other; return a dictionary of runs by
+        label if the scenarios are given by label, else a list. Other settings are ignored. Raises NetlabError as `run`.
         """
         if isinstance(scenarios, Mapping):
             return {label: cls.run(scenario) for label, scenario in scenarios.items()}
@@ -368,8 +382,8 @@ class Laboratory:
 
 
 def _stand_in(exercise: Mapping[str, Any]) -> None:
-    """Replace the modules of a chapter, so that it opens with the own numbers of the request `exercise`, and with
-    replacements of its checks and its panel.
+    """Replace the modules of the chapter that the request `exercise` names, so that the chapter opens with the own
+    numbers of the request and with replacements of its checks and its panel.
     """
     from netlab_course.own_numbers import StudentValues
 
@@ -378,7 +392,9 @@ def _stand_in(exercise: Mapping[str, Any]) -> None:
     own = StudentValues({name: tuple(value) if isinstance(value, list) else value for name, value in numbers.items()})
 
     def opener(package: str) -> Callable[..., Any]:
-        """Return the function `begin` of a chapter's package; it returns the opened chapter and ignores the token."""
+        """Return the function `begin` of the chapter's package with this name; it returns the opened chapter, whatever
+        the token.
+        """
         settings = importlib.import_module(f"{package}.settings")
         opened = types.SimpleNamespace(
             topic=topic, token=exercise["token"], own=own, check=ChecksStandIn(), settings=settings, panel=_nothing
@@ -392,12 +408,12 @@ def _stand_in(exercise: Mapping[str, Any]) -> None:
 
 
 def _nothing(*_words: Any, **_more: Any) -> None:
-    """Do nothing: there is nobody to see a figure."""
+    """Do nothing with any arguments, in place of a chapter's panel: nobody sees a figure in the sandbox."""
 
 
 def _error_text(error: BaseException) -> str:
-    """Return an error as one line: type, text of at most MAX_TEXT_CHARACTERS, and the line of the answer in which it
-    arose, if any.
+    """Return an error as text: its type, its message of at most MAX_TEXT_CHARACTERS characters and, if it arose in the
+    student's answer, the number of the line there.
     """
     where = ""
     trace = error.__traceback__

@@ -97,9 +97,8 @@ class Sandbox:
     """The limit of processor time for an exercise in s; waiting on a busy machine does not count."""
 
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
-        """Run each exercise (a request in the form of `runner.work`) in a fresh process; `answer` answers the requests
-        of its code. Return the outcome of each, in order; another guest is booted whenever one crashes.
-
+        """Run each exercise (a request in the form of `runner.work`) in a fresh process, and return their outcomes in
+        order; `answer` is called with each request of student code. Another guest is booted whenever one crashes.
         Raises RunError when a guest does not start.
         """
         found: list[Outcome] = []
@@ -112,7 +111,9 @@ class Sandbox:
 
 
 def boot(package: Path) -> Guest:
-    """Boot a guest with the students' package (a directory), which waits for its exercises; the caller closes it."""
+    """Boot a guest of the pocket kernel with the students' package (a directory), which waits for exercises, and return
+    it; the caller closes it. Raises KernelError if there is no kernel.
+    """
     return Guest(
         pocket_kernel.find(),
         pin=True,
@@ -129,8 +130,8 @@ class Watch:
     """
 
     def __init__(self, guest: Guest, cpu_s: float, answer: Answerer) -> None:
-        """Watch a booted guest with its exercises; each has `cpu_s` seconds of processor time, and `answer` answers its
-        requests.
+        """Watch a booted guest that has got its exercises; each may use `cpu_s` seconds of processor time, and `answer`
+        is called with each request of student code and returns its reply.
         """
         self._guest, self._process, self._folder, self._log = guest, guest.process, guest.folder, guest.log
         self._cpu_s, self._answer = cpu_s, answer
@@ -140,8 +141,9 @@ class Watch:
         self._channel = self._new_channel()
 
     def outcomes(self) -> list[Outcome]:
-        """Wait for the end of the exercises, and return their outcomes in order; fewer than requested if one of them
-        crashed the guest or exceeded a limit.
+        """Wait for the end of the exercises, and return their outcomes in order; fewer than exercises if one of them
+        crashed the guest or exceeded a limit, which is the last outcome then. Raises RunError when the guest does not
+        start.
         """
         stopped = self._follow()
         if self._begun < 0:
@@ -154,8 +156,8 @@ class Watch:
         return [outcome or Outcome(Ending.CRASHED, {}, "it left no answer") for outcome in whole]
 
     def _follow(self) -> str:
-        """Watch until the guest has ended, has done all exercises, or must be stopped; return the reason for stopping
-        it as text, else "".
+        """Answer requests and check limits until the guest has ended, has done all exercises, or must be stopped;
+        return the reason for stopping it, a clause, else "". Raises KeyboardInterrupt when grading is stopped.
         """
         wall_s, checked_s, asleep = time.monotonic(), time.monotonic(), 0
         while self._process.poll() is None:
@@ -195,8 +197,9 @@ class Watch:
         return ""
 
     def _answer_request(self) -> None:
-        """Receive and answer one request; calls of a student's classes in a run have a separate limit of processor
-        time. Raises GarbledError or BudgetError.
+        """Receive one request of student code and send its reply; the processor time of calls of a student's classes in
+        a run is not counted as the exercise's. Raises GarbledError when the message is no request, BudgetError after
+        MAX_REQUESTS requests, and StudentCodeError when the code has ended.
         """
         channel = self._channel
         kind, said = channel.receive()
@@ -212,11 +215,13 @@ class Watch:
             self._base_s += group_cpu_s(self._process.pid) - before_s
 
     def _new_channel(self) -> CallChannel:
-        """Return a new channel for the calls of the current exercise's code, with full budgets."""
+        """Return a new channel for calls of the current exercise's code, with all its calls and processor time unused."""
         return CallChannel(self._guest.channel, GuestMonitor(self._guest, max(self._begun, 0)))
 
     def _reply(self, question: bytes) -> bytes:
-        """Return the reply to a request in JSON: the value by "value", or the reason of a refusal by "refused"."""
+        """Return the reply to a request (untrusted JSON) as JSON: the value by "value", or the reason why it is refused
+        by "refused".
+        """
         reply: dict[str, Any]
         try:
             asked = plain.parse(question)
@@ -228,8 +233,8 @@ class Watch:
         return json.dumps(reply).encode()
 
     def _outcome(self, number: int) -> Outcome | None:
-        """Return the outcome of the exercise with this number from the guest's files; None if it has not ended. Raises
-        RunError when the sandbox itself failed.
+        """Return the outcome of the exercise with this number (an index) from the files in the guest's folder; None if
+        it has not ended. Raises RunError when the sandbox itself failed.
         """
         ended = read_bounded(self._folder / f"ended-{number}")
         if ended is None:
@@ -255,14 +260,16 @@ class Watch:
 
 @contextmanager
 def student_package() -> Iterator[Path]:
-    """Yield a temporary directory with the part of netlab that student code may see: neither checks nor the grader. It
-    is removed at the end.
+    """Return a context manager that yields a temporary directory with the part of netlab that student code may see,
+    without checks and the grader; it is removed at the end.
     """
     with scratch.run_directory() as directory:
         whole = directory / "packages"
 
         def left_out(folder: str, names: list[str]) -> set[str]:
-            """Return which of the names in a folder are not copied (the argument `ignore` of `shutil.copytree`)."""
+            """Return which of the names in the directory `folder` are not copied to the students' package (the argument
+            `ignore` of `shutil.copytree`).
+            """
             place = Path(folder)
             ignored = {name for name in names if not (place / name).is_dir() and not name.endswith((".py", ".js"))}
             ignored.add("__pycache__")
@@ -287,8 +294,8 @@ _packages: dict[tuple[str, ...], Path] = {}
 
 
 def shared_package() -> Path:
-    """Return the students' package of this process, for the current set of chapter folders; it is removed when the
-    process ends.
+    """Return the directory of this process with the part of netlab that student code may see, made at the first call
+    for the present folders of chapters; it is removed when the process ends.
     """
     with _lock:
         places = tuple(chapters.__path__)
@@ -300,14 +307,14 @@ def shared_package() -> Path:
 
 
 def site_packages() -> list[str]:
-    """Return the directories of installed packages of this Python, without duplicates."""
+    """Return the directories in which packages for this Python are installed, without duplicates."""
     places = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     return list(dict.fromkeys(place for place in places if place))
 
 
 def readable(package: Path) -> list[str]:
-    """Return the paths that the guest may read: Python, packages other than netlab, and `package`, the students' part
-    of netlab. A prefix marks paths whose names alone may be listed.
+    """Return the paths that a guest may read: Python, packages other than netlab, and `package`, the directory with the
+    students' part of netlab. The prefix `launcher.LISTED` marks directories whose names of entries alone may be read.
     """
     found = [str(package), str(Path(sys.base_prefix).resolve() / "lib"), str(Path(os.path.realpath(sys.executable)))]
     for place in (*site_packages(), *python_path()[1:]):
@@ -318,10 +325,9 @@ def readable(package: Path) -> list[str]:
 
 
 def require_isolation() -> None:
-    """Raise EngineError if this machine cannot keep the answers and the grader's files from student code.
-
-    That is so if the host has no Landlock, or if netlab, a chapter or a clone's solutions are in a directory that every
-    program in the sandbox may read.
+    """Raise EngineError if this machine cannot keep the answers and the grader's files from student code: the host has
+    no Landlock, or netlab, a chapter or a clone's solutions are in a directory that every program in the sandbox may
+    read.
     """
     if launcher.landlock_version() < 1:
         raise EngineError(
@@ -342,8 +348,8 @@ def require_isolation() -> None:
 
 
 def _answers() -> list[Path]:
-    """Return the directories that students must not read: netlab with its checks, chapters elsewhere, a clone's
-    solutions.
+    """Return the directories that students must not read: netlab's packages with the checks, those of chapters
+    elsewhere, and a clone's solutions.
     """
     solutions = IMPORT_ROOT / "solutions"
     return [*package_directories(), *map(Path, chapters.__path__), *([solutions] if solutions.is_dir() else [])]

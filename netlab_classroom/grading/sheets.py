@@ -45,19 +45,23 @@ class Sheet:
     """The encoding in which the file was read."""
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, str]]]:
+        """Return an iterator over the rows: the number of the row's last line in the file (from 1), and its cells by
+        heading.
+        """
         return iter(self.rows)
 
     @property
     def by_plain(self) -> Mapping[str, str]:
-        """The headings as they are in the file, by their normalized spelling (see `headings.plain`); empty headings are
-        left out.
+        """The headings as they are in the file, by their normalized spelling (lowercase, with "_" for spaces); empty
+        ones are left out.
         """
         return {headings.plain(heading): heading for heading in self.headings if heading}
 
 
 def read(path: Path, what: str) -> Sheet:
-    """Read a table from the file `path`, whose first row has the headings; empty rows are left out. Raises SheetError,
-    whose message names the table by `what`, when it cannot be read.
+    """Read a table from the CSV file at `path`, whose first row has the headings; encoding and delimiter are found out,
+    and empty rows are left out. Raises SheetError, whose message names the table by `what`, such as "class list", when
+    it cannot be read.
     """
     try:
         data = path.read_bytes()
@@ -94,8 +98,8 @@ def read(path: Path, what: str) -> Sheet:
 
 
 def delimiter_of(text: str) -> str:
-    """Return the delimiter of a table's columns: the most frequent of comma, semicolon and tab in the first line,
-    outside quotes.
+    """Return the delimiter of the columns in the text of a table: the most frequent of comma, semicolon and tab in the
+    first line, outside quotes; a comma if there is none.
 
     >>> delimiter_of('"a;b",c'), delimiter_of("a;b;c,d"), delimiter_of("a")
     (',', ';', ',')
@@ -105,10 +109,9 @@ def delimiter_of(text: str) -> str:
 
 
 def encoding_of(data: bytes) -> str:
-    """Return the encoding of a table: by its byte order mark, UTF-16 by its zero bytes, UTF-8 if it is valid, else a
-    code page.
-
-    The code page is the one in which most headings are known, Western Europe's if several are.
+    """Return the name of the encoding (for `bytes.decode`) of a table's bytes: by its byte order mark, UTF-16 by its
+    zero bytes, UTF-8 if it is valid, else the code page in which most headings are known, Western Europe's if several
+    are.
     """
     for mark, name in MARKS:
         if data.startswith(mark):
@@ -124,7 +127,9 @@ def encoding_of(data: bytes) -> str:
 
 
 def _known_headings(data: bytes, code_page: str) -> int:
-    """Return the number of known headings in the first line if decoded with this code page; -1 if it cannot be."""
+    """Return the number of known headings in the first line of a table's bytes, decoded with this code page; -1 if that
+    is impossible.
+    """
     try:
         line = data.lstrip(b"\r\n").split(b"\n", 1)[0].decode(code_page)
     except UnicodeDecodeError:

@@ -67,7 +67,7 @@ class Submission:
         return ""
 
     def chapter(self) -> str:
-        """Return the topic of the chapter that the notebook imports; "" if it imports none."""
+        """Return the topic of the chapter that the notebook imports, such as "udp_loss"; "" if it imports none."""
         for cell in self.cells:
             found = re.search(
                 r"^[ \t]*from[ \t]+netlab_course\.chapters[ \t]+import[ \t]+(\w+)", cell.source, re.MULTILINE
@@ -115,8 +115,8 @@ class Layout:
 
 
 def read(path: Path) -> Submission:
-    """Read the notebook file of a submission, without running anything. Raises UnreadableError when it is not a
-    notebook; the text describes the file.
+    """Read the notebook file of a submission without running anything in it. Raises UnreadableError when it is not a
+    notebook; the message tells the student what the file is and what to hand in.
     """
     data = contents(path)
     try:
@@ -133,7 +133,9 @@ def read(path: Path) -> Submission:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file of any kind in hexadecimal digits; "" if it cannot be read."""
+    """Return the SHA-256 of a file of any kind in hexadecimal digits; "" if it cannot be read, is a link or is too
+    large.
+    """
     try:
         return hashlib.sha256(contents(path)).hexdigest()
     except UnreadableError:
@@ -141,9 +143,8 @@ def digest_of(path: Path) -> str:
 
 
 def contents(path: Path) -> bytes:
-    """Return the bytes of a regular file of at most MAX_BYTES; links are not followed.
-
-    Raises UnreadableError when it is not a regular file, or too large.
+    """Return the bytes of a regular file of at most MAX_BYTES. Raises UnreadableError when the path is a link, is not a
+    regular file, or the file is too large or cannot be opened.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -164,7 +165,7 @@ def contents(path: Path) -> bytes:
 
 
 def _file_kind(data: bytes) -> str:
-    """Return a description of a file that is no notebook, such as "it is a PDF", by its first bytes."""
+    """Return a clause such as "it is a PDF" about a file that is no notebook, from its contents `data`."""
     if not data.strip():
         return "it is empty"
     for start, name in ((b"%PDF", "a PDF"), (b"PK", "a ZIP archive"), (b"<", "a web page"), (b"\x89PNG", "a picture")):
@@ -174,8 +175,8 @@ def _file_kind(data: bytes) -> str:
 
 
 def _cells(document: Any) -> Iterator[Cell]:
-    """Yield the cells of a notebook (parsed JSON of nbformat 3 or 4), with clean text. Raises UnreadableError when it
-    is no notebook.
+    """Yield the cells of a notebook, given as parsed JSON of nbformat 3 or 4, in order and with clean text. Raises
+    UnreadableError when it is no notebook.
     """
     if not isinstance(document, dict):
         raise UnreadableError("it is JSON, but no notebook.")
@@ -207,7 +208,9 @@ def _cells(document: Any) -> Iterator[Cell]:
 
 
 def _wrong_tries(outputs: Any) -> int:
-    """Return the number of wrong tries in the outputs of a check cell; 0 if they show none."""
+    """Return the number of wrong tries that the outputs of a check cell (untrusted, from its JSON) have in their
+    metadata; 0 if they have none.
+    """
     for output in outputs[:MAX_OUTPUTS] if isinstance(outputs, list) else ():
         metadata = output.get("metadata") if isinstance(output, dict) else None
         number = metadata.get(WRONG_TRIES) if isinstance(metadata, dict) else None
@@ -217,15 +220,17 @@ def _wrong_tries(outputs: Any) -> int:
 
 
 def _text(source: Any) -> str:
-    """Return the source of a cell in the file, a text or a list of lines, as clean text; "" if it is neither."""
+    """Return the source of a cell, in its JSON a text or a list of lines, as clean text of at most MAX_CELL_CHARACTERS
+    characters; "" if it is neither.
+    """
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
     return clean(source[:MAX_CELL_CHARACTERS]) if isinstance(source, str) else ""
 
 
 def defines(source: str, name: str) -> bool:
-    """Return whether a cell's source assigns `name`; if it is not valid Python, whether a line looks like an
-    assignment.
+    """Return whether a cell's source assigns `name` or defines a function or class of that name at its top level; if it
+    is not valid Python, whether a line looks like that.
     """
     try:
         body = ast.parse(without_magics(source)).body
@@ -275,18 +280,17 @@ def same(one: str, other: str) -> bool:
 
 
 def _lines(source: str) -> list[str]:
-    """Return the non-empty lines of a source without trailing spaces."""
+    """Return the lines of a source that are not empty, in order and without trailing spaces."""
     return [line.rstrip() for line in source.split("\n") if line.strip()]
 
 
 def extract(
     submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell] = ()
 ) -> ExtractedAnswer:
-    """Find the answer for a cell in a submission: by the cell's id, else by the name that a cell defines. Return it
-    without magics, with remarks on how it was found. `master` has the original cells' sources by id, `added` the
-    student's own cells.
-
-    If the cell is unchanged, the student may have written the answer into a cell of their own.
+    """Find the answer to an exercise (`wanted`) in a submission: by its cell's id, else by the name that a cell
+    defines; if its cell is unchanged, in one of the student's own cells, `added`. Return it without magics, with
+    remarks on how it was found; its source is None if there is none. `master` has the sources of all original cells by
+    id.
 
     Parameters
     ----------
@@ -340,8 +344,8 @@ def extract(
 
 
 def _same_code(one: str, other: str) -> bool:
-    """Return whether the sources of two cells are the same program except for comments; an emptied cell counts as
-    unchanged.
+    """Return whether the sources of two cells, the student's `one` and the original `other`, are the same program
+    except for comments and layout; a student's cell without any code counts as the same.
     """
     try:
         mine, theirs = ast.parse(one), ast.parse(other)
@@ -353,8 +357,10 @@ def _same_code(one: str, other: str) -> bool:
 def _extract_words(
     submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell]
 ) -> ExtractedAnswer:
-    """Return a written answer of a submission: from the cell with its id, the cell with the question's first line, or
-    the student's cell (in `added`) below it. `master` has the original cells' sources by id.
+    """Return the written answer to an exercise (`wanted`) in a submission, without the question's text: from the cell
+    with its id, else a cell with the question's first line; if nothing was written there, from the student's own cell
+    (one of `added`) directly below. `master` has the sources of the original cells by id. Its source is None if there
+    is no such cell.
     """
     # Accept cells of any kind: in command mode a single key turns a text into code, raw text or a heading.
     cells = submission.cells
@@ -383,8 +389,8 @@ def _extract_words(
 
 
 def prediction_of(submission: Submission) -> str:
-    """Return the numbers and the reason that a student predicted, as "my_rate_mbps = 5; my_reason = '...'"; "" if
-    nothing was written down.
+    """Return the assignments, such as "my_rate_mbps = 5; my_reason = '...'", in the cell `predict` of a submission, in
+    which a student predicts results; "" if nothing was written there.
     """
     found = []
     for cell in submission.cells:
@@ -398,19 +404,22 @@ def prediction_of(submission: Submission) -> str:
 
 
 def _is_stub_or_call(value: ast.expr) -> bool:
-    """Return whether the value of an assignment is `...` or a call, such as that of `nl.checks.predict`."""
+    """Return whether the value (an expression) of an assignment is `...` or a call, such as that of
+    `nl.checks.predict`.
+    """
     return isinstance(value, ast.Call) or (isinstance(value, ast.Constant) and value.value is ...)
 
 
 def _heading(source: str) -> str:
-    """Return the first non-empty line of a cell without the marks of a heading, because an accidental digit key changes
-    its level.
+    """Return the first line of a cell's source that is not empty, without the marks "#" of a heading, because a digit
+    key pressed by accident changes their number; "" if there is none.
     """
     return next(iter(_lines(source)), "").lstrip("# ")
 
 
 def words_of(source: str, stub: str) -> str:
-    """Return the text that a student added to a question; `stub` is the cell as it was handed out.
+    """Return the text that a student added to the cell of a question, without the prompt for the answer; `source` is
+    the student's cell, `stub` the cell as it was handed out.
 
     >>> words_of("Why?\\n*Your answer:* because.", "Why?\\n*Your answer:* …")
     'because.'
@@ -429,14 +438,15 @@ def words_of(source: str, stub: str) -> str:
 
 
 def _without_heading_marks(text: str) -> list[str]:
-    """Return the stripped lines of a text; the first is without the marks of a heading."""
+    """Return the lines of a text, each without outer spaces; the first also without the marks "#" of a heading."""
     first, *others = (line.strip() for line in text.split("\n"))
     return [first.lstrip("# "), *others]
 
 
 def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> Layout:
-    """Return the differences between a submission and the student's original notebook `handed_out` as sentences:
-    deleted, doubled, edited, moved and added cells. Cells with the ids in `answers` are expected to change.
+    """Return the differences between a submission and the student's original notebook `handed_out`: sentences about
+    deleted, doubled, edited and moved cells, the ids of edited check cells, and the cells that the student added. Cells
+    with the ids in `answers` are expected to change.
 
     Parameters
     ----------
@@ -476,8 +486,8 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
 
 
 def _opened(source: str, cell: Cell) -> str:
-    """Return the source of a provided cell with the call `begin(...)` of the submitted `cell`, so that another token is
-    not counted as an edit.
+    """Return the source of an original cell in which the call `begin(...)`, if there is one, is that of the submitted
+    `cell`, so that another token is not counted as an edit.
     """
     found = re.search(r"\bbegin\([^)]*\)", cell.source)
     return re.sub(r"\bbegin\([^)]*\)", lambda _match: found[0], source) if found else source

@@ -50,8 +50,9 @@ NOT_ISOLATED, LATE = "no isolation", "late"
 
 
 def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
-    """Run each exercise of one request from the guest's channel in a process of its own, and write the answers into
-    `folder`; the exercises get the channel as a file descriptor. `packages` is not used.
+    """Run the exercises of the one request that comes through the guest's channel, each in a process of its own, and
+    write the answers into the directory `folder`; the exercises' code gets the channel as a file descriptor. `packages`
+    is not used.
     """
     del packages
     words = channel.get()["words"]
@@ -69,8 +70,9 @@ def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
 
 
 def judge_one(folder: Path, number: int, exercise: dict[str, object], descriptor: int) -> None:
-    """Run the exercise with this number in its own namespaces, pass its requests through the file `descriptor`,
-    and write its answer and the way in which it ended into the folder.
+    """Run an exercise (a request in the form of `runner.work`) in its own namespaces, with the guest's channel as file
+    `descriptor`, and write its answer to `answer-N` and the way in which it ended to `ended-N` in the folder; N is
+    `number`.
     """
     to_supervisor, from_student = os.pipe()
     pid_reader, pid_writer = os.pipe()
@@ -108,8 +110,8 @@ class OutputReader:
     """Reader of the output of a student's process: messages of limited size, which are not parsed here."""
 
     def __init__(self, from_student: int) -> None:
-        """Read from the file descriptor of the student's output. Afterwards `answer` has the answer or None, `fault`
-        what is wrong or "", and `ready` is True if the code was started.
+        """Prepare to read from `from_student`, the file descriptor of the student's output. After `watch`, `answer` has
+        the answer or None, `fault` what is wrong or "", and `ready` is True if the code was started.
         """
         self._from_student = from_student
         self._buffer = bytearray()
@@ -118,8 +120,8 @@ class OutputReader:
         self.ready = False
 
     def watch(self) -> bool:
-        """Read until the answer is complete or all processes have ended; return True if that takes longer than
-        MAX_GUEST_S of the guest's time.
+        """Read the student's output until the answer is complete, a message is wrong, or all processes have ended;
+        return True if MAX_GUEST_S of the guest's time pass before, else False.
         """
         until_s = time.monotonic() + MAX_GUEST_S
         while self.answer is None and not self.fault:
@@ -134,7 +136,9 @@ class OutputReader:
         return False
 
     def _read_messages(self) -> None:
-        """Take complete lines from the buffer: note the start, the answer, or what is wrong with them."""
+        """Take complete lines from the buffer until there is an answer or a fault: note the start, the answer, or that
+        a message is of an unknown kind or too long.
+        """
         while b"\n" in self._buffer and self.answer is None and not self.fault:
             line, _, rest = bytes(self._buffer).partition(b"\n")
             self._buffer = bytearray(rest)
@@ -156,9 +160,9 @@ def run_isolated(
     descriptor: int,
     pid_writer: int,
 ) -> None:
-    """Create namespaces, start the student's process in them, write its process id to the file descriptor `pid_writer`,
-    and wait for it; this process then exits with its status and never returns. `from_student` is the descriptor for the
-    answer.
+    """Create namespaces, start the student's process for the exercise in them, write its process id to the file
+    descriptor `pid_writer`, and wait for it; this process then exits with its status and never returns. `from_student`
+    is the file descriptor for the answer, `descriptor` that of the guest's channel.
     """
     code = 1
     try:
@@ -183,8 +187,8 @@ def run_isolated(
 
 
 def drop_rights(folder: Path) -> None:
-    """Unmount the folder and empty the temporary directories in these namespaces, then give up root's rights, the
-    output and unlimited resources. Raises OSError when a system call fails.
+    """Unmount `folder`, which has the answers, and empty the temporary directories in this process's namespaces, then
+    give up root's rights, the output and unlimited resources. Raises OSError when a system call fails.
     """
     check(libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None), "mount")
     check(libc.umount2(os.fsencode(folder), MNT_DETACH), "umount2")
@@ -233,14 +237,16 @@ def drop_rights(folder: Path) -> None:
 
 
 def protect() -> None:
-    """Deny other programs access to this process, and let the out-of-memory killer choose others first."""
+    """Forbid other programs to trace this process or read its memory, and let the out-of-memory killer end all others
+    first.
+    """
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("-1000")
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file atomically."""
+    """Write bytes to a file atomically: the file is there as a whole or not at all."""
     part = path.with_name(path.name + ".part")
     part.write_bytes(data)
     part.replace(path)

@@ -20,8 +20,8 @@ _CLEAN = {**dict.fromkeys(_NOT_TEXT, "\ufffd"), 0x09: "\t", 0x0A: "\n", 0x0B: " 
 
 
 def clean(text: str) -> str:
-    r"""Return text that is safe for files and terminals: no control characters except tabs and line ends, no lone
-    surrogates.
+    r"""Return text that is safe for files and terminals: control characters except tabs and line ends, lone surrogates
+    and marks of direction are replaced by U+FFFD, and all line ends are "\n".
 
     >>> clean("a\r\nb\x1b[2J\ud800")
     'a\nb�[2J�'
@@ -30,7 +30,9 @@ def clean(text: str) -> str:
 
 
 def cleaned(value: Any) -> Any:
-    """Return plain data (lists, dictionaries and plain values) with all its text clean as by `clean`."""
+    """Return a copy of plain data (lists, dictionaries and values, nested) in which every text, also a dictionary's
+    key, is clean as by `clean`; other values are unchanged.
+    """
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
@@ -41,32 +43,37 @@ def cleaned(value: Any) -> Any:
 
 
 def one_line(text: str, most: int = 200) -> str:
-    """Return clean text in one line of at most `most` characters, for names and the terminal; a longer one ends with "
-    …".
+    """Return clean text in one line, with single spaces, for names and the terminal; of a text longer than `most`
+    characters, the first `most` and " …".
     """
     line = " ".join(clean(text).split())
     return line if len(line) <= most else f"{line[:most]} …"
 
 
 def harmless(text: str) -> str:
-    """Return the text of a cell such that no spreadsheet takes it for a formula: with an apostrophe in front if needed.
-    `bare` reverts it.
+    """Return the text of a CSV cell such that no spreadsheet takes it for a formula: with an apostrophe in front if it
+    begins like one, else unchanged. `bare` reverts that.
     """
     return f"'{text}" if text.startswith((*FORMULA, "\t", "\n")) else text
 
 
 def bare(text: str) -> str:
-    """Return the text of a cell as it was before `harmless`."""
+    """Return the text of a CSV cell without the apostrophe that `harmless` put in front of it; other texts are
+    unchanged.
+    """
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
 
 
 def folded(name: str) -> str:
-    """Return a normalized name, so that its spellings are equal: composed accents, lowercase, single spaces."""
+    """Return a name in a normalized form that is equal for all its spellings: composed accents, lowercase, single
+    spaces.
+    """
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def file_name(student: str) -> str:
-    """Return a file name for a student, without suffix; different students have different names.
+    """Return a file name for a student's identifier, without suffix: the identifier itself if all its characters are
+    allowed, else with "_" in place of the others and a checksum; different students have different names.
 
     >>> file_name("anna"), file_name("a/b") == file_name("a_b")
     ('anna', False)
