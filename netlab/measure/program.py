@@ -10,8 +10,7 @@ from netlab.traffic.program import ProgramItem, ProgramTotals
 
 
 def equal_deliveries(flows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each of `flows`, totals by name, with deliveries that count as duplicates by equal bytes.
-    """
+    """Return a sentence for each of `flows`, totals by name, whose deliveries count as duplicates by equal bytes."""
     return [
         f"{row['flow']}: {row['duplicates']} deliveries count as duplicates. This sender does not use program.read(), so a delivery is "
         f"found by its content, and {row['equal_datagrams']} of its {row['sent_datagrams']} datagrams equal an earlier one. Give each "
