@@ -52,14 +52,14 @@ class NativeEngine:
         return found
 
     def fingerprint(self) -> str:
-        """Return a text that differs whenever this engine may give other numbers for the same plan, from this kernel's
-        release and netlab's code.
+        """Return a text that differs whenever this engine may give other numbers for the same plan: the release of this
+        machine's kernel, a hash of netlab's code, and Mininet's version.
         """
         return fingerprint(platform.release())
 
     def differences(self) -> list[str]:
-        """Return sentences about real time, repeatability and missing features of this machine's kernel. Raises
-        EngineError if its features cannot be tested.
+        """Return sentences about this engine for a user who compares engines: real time, repeatability, and features
+        that this machine's kernel lacks.
         """
         missing = ["Wi-Fi links", *host_kernel.lacking()]
         return [
@@ -82,8 +82,9 @@ class NativeEngine:
             )
 
     def open(self, plan: Plan | None) -> NativeGuest:
-        """Open a lab and return its running agent, as `Engine.open` does. Raises EngineError if a requirement is not
-        met, and NotHereError if the plan is not supported.
+        """Start the agent of a lab as root on this machine's own kernel and return its session, when it is ready. A
+        plan is only checked; the session's request `build` builds it. None is for a script. Raises EngineError if a
+        requirement is not met, and NotHereError if the plan is not supported.
         """
         require(self.requirements())
         if plan is not None:
@@ -95,15 +96,17 @@ class NativeEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan as root in real time and return the counters; `on_progress` gets the network time in s, and the
-        event `cancel` stops the run.
+        """Run a plan as root in real time to its end and return the counters. `on_progress` gets the network time in s
+        about fifty times, and the run stops with RunCancelled when the event `cancel` is set; None omits either.
         """
         with closing(self.open(plan)) as agent:
             return run_in(agent, plan, on_progress, cancel)
 
 
 def _namespaces() -> Requirement:
-    """Return the requirement that root can create namespaces on this machine, which is tested by creating some."""
+    """Return the requirement that root can create network, mount and process namespaces on this machine, met or not;
+    some are created to test it.
+    """
     command = [*(host_kernel.privilege() or []), *NAMESPACES, "true"]
     environment = {**os.environ, "PATH": ":".join(system_path())}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

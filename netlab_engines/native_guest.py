@@ -67,8 +67,8 @@ class NativeGuest(AgentProcess):
             raise
 
     def _listen(self, name: str) -> socket.socket:
-        """Return a Unix socket that listens under a name in the run's folder. Raises EngineError if the folder's path
-        is too long for one.
+        """Return a listening Unix socket with the file name `name` in the run's folder. Raises EngineError if the
+        folder's path is too long for one.
         """
         made = socket.socket(socket.AF_UNIX)
         try:
@@ -82,8 +82,8 @@ class NativeGuest(AgentProcess):
         return made
 
     def _accept(self, listener: socket.socket) -> socket.socket:
-        """Return the agent's connection to a listening socket. Raises RunError if the agent ends, or does not connect
-        within BOOT_PATIENCE_S.
+        """Wait for the agent to connect to `listener`, a listening socket, and return the connection. Raises RunError
+        if the agent ends or does not connect within BOOT_PATIENCE_S s.
         """
         end_s = time.monotonic() + BOOT_PATIENCE_S
         listener.settimeout(LOOK_S)
@@ -97,8 +97,8 @@ class NativeGuest(AgentProcess):
         raise self._end_error()
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
-        """End the agent by closing its sockets, because it may run as another user to whom no signal can be sent; if it
-        has not ended after PATIENCE_S, end its parent.
+        """End the agent by closing the sockets to it, because it may run as another user, to whom no signal can be
+        sent; if `process`, its parent, still runs after PATIENCE_S s, end that by a signal.
         """
         for end in (getattr(self, "channel", None), getattr(self, "_urgent", None)):
             if end is not None:

@@ -54,8 +54,9 @@ class Answers:
     """
 
     def __init__(self, plan: Plan, queues: list[str], own: Mapping[int, QuestionHandler] | None = None) -> None:
-        """Start with no answers for a lab of `plan`; `queues` are the interfaces by their numbers in samples, and `own`
-        has the handlers of questions to the user's own Python by port.
+        """Start without answers for a lab of `plan`. `queues` are the names of the interfaces whose queues are sampled,
+        by their numbers (from 0) in samples; `own` has the handlers of the kernel's questions to the user's own Python
+        by the connection's port (None: none).
         """
         self._plan = plan
         self._own = {} if own is None else own
@@ -84,8 +85,8 @@ class Answers:
         self._datagrams.clear()
 
     def take(self, kind: int, data: bytes) -> None:
-        """Process the frame with the number `kind` (of `enum answer`) and the contents `data`; unknown kinds are
-        ignored. Raises RunError if the captures become too large.
+        """Process one answer of the program: its number `kind` (of `enum answer` in protocol.h) and its bytes `data`
+        after the header; unknown kinds are ignored. Raises RunError if the captures become too large.
         """
         if kind == Answer.STREAMS:
             self._take_streams(data)
@@ -122,8 +123,8 @@ class Answers:
             self.now_ns, self.origin_ns = _NOW.unpack_from(data)
 
     def counters(self) -> Row:
-        """Return the totals of the flows, in the plan's order, and all samples so far, in the form of the agent's
-        counters.
+        """Return the totals of all flows, in the plan's order, and all samples of connections, datagrams and queues so
+        far, as tables by name in the form of the agent's counters.
         """
         delivered = [row for each in self._program_pairs() for row in each.log.rows(self._plan["interval_s"])]
         return {
@@ -134,7 +135,9 @@ class Answers:
         }
 
     def totals(self, number: int) -> Row:
-        """Return the label and the totals of the item of this number in the plan's traffic, from 0."""
+        """Return the label and the totals so far of the item with this number (from 0) in the plan's traffic, in the
+        form of the agent's totals.
+        """
         return {"flow": self._items[number]["label"], **self._summary(number)}
 
     def _program_pairs(self) -> list[ProgramPair]:
@@ -142,11 +145,13 @@ class Answers:
         return [each for each in self._own.values() if isinstance(each, ProgramPair)]
 
     def _t_s(self, step: int) -> float:
-        """Return the time in s, after the start, at the end of the interval of this number."""
+        """Return the time in s from the run's start at the end of interval number `step`, counted from 1."""
         return float(round(step * self._plan["interval_s"], 9))
 
     def _take_streams(self, data: bytes) -> None:
-        """Add the samples of TCP connections in a frame to the rows."""
+        """Append a row for each sample of a TCP connection (`struct stream_sample`) in the bytes of an answer to the
+        samples.
+        """
         labels, rows, t_s = [item["label"] for item in self._items], self._streams, self._t_s
         for sample in wire_format.STREAM_SAMPLE.iter_unpack(data):
             rows.append(
@@ -154,14 +159,16 @@ class Answers:
             )
 
     def _take_queues(self, data: bytes) -> None:
-        """Add the samples of queues in a frame to the rows."""
+        """Append a row for each sample of a queue (`struct queue_sample`) in the bytes of an answer to the samples."""
         names, rows, t_s = self._queue_names, self._queues, self._t_s
         for sample in wire_format.QUEUE_SAMPLE.iter_unpack(data):
             counted = {name: getattr(sample, name) for name in COUNTED}
             rows.append({"t_s": t_s(sample.step), "interface": names[sample.queue], **counted})
 
     def _take_udp(self, data: bytes) -> None:
-        """Note the totals of a UDP flow in a frame, and add its intervals to the rows."""
+        """Keep the totals of a UDP flow in the bytes of an answer (a `struct udp_total`), and append a row for each of
+        the intervals that follow it.
+        """
         total = wire_format.UDP_TOTAL.unpack(data)
         self._udp[total.item] = total
         label = self._items[total.item]["label"]
@@ -169,7 +176,9 @@ class Answers:
             self._datagrams.append({"flow": label, "interval": number, "bytes": size, "datagrams": datagrams})
 
     def _take_responses(self, data: bytes) -> None:
-        """Add the requests and responses of a connection in a frame to those of its item."""
+        """Append a row for each request and its response in the bytes of an answer, all of one connection, to those of
+        the connection's item.
+        """
         item, stream = _HEAD.unpack_from(data)
         rows = self._responses.setdefault(item, [])
         for response in wire_format.RESPONSE.iter_unpack(data[_HEAD.size :]):
@@ -185,8 +194,8 @@ class Answers:
             )
 
     def _take_packets(self, data: bytes) -> None:
-        """Add a block of captured packets in a frame to its tap's packets. Raises RunError if all captures have more
-        than MAX_BYTES.
+        """Append the block of captured packets in the bytes of an answer to the packets of its tap. Raises RunError if
+        all captures together have more than MAX_BYTES bytes.
         """
         tap, packets = _HEAD.unpack_from(data)
         self._captured_bytes += len(data)
@@ -199,8 +208,8 @@ class Answers:
         self.packets.setdefault(tap, bytearray()).extend(_BLOCK.pack(packets, len(block)) + block)
 
     def _summary(self, number: int) -> Row:
-        """Return the totals of the item of this number in the plan's traffic, from 0, in the form of the agent's totals
-        of its kind.
+        """Return the totals so far of the item with this number (from 0) in the plan's traffic, in the form of the
+        agent's totals of its kind, without the label.
         """
         kind = self._items[number]["kind"]
         errors = list(self._errors.get(number, []))
@@ -219,8 +228,8 @@ class Answers:
         return {"echoes": self._echoes.get(number, []), "error": error}
 
     def _command_summary(self, number: int) -> Row:
-        """Return the output, exit code and start of the command of this number in the plan's traffic; the code is None
-        if it did not run.
+        """Return the output, the exit code and the start (s from the run's start) of the command with this number (from
+        0) in the plan's traffic; the code is None and the output "" if it has not run.
         """
         text = self.outputs.get(self._items[number]["label"])
         code = None if text is None else 0
@@ -233,8 +242,9 @@ class Answers:
         }
 
     def _tcp_summary(self, number: int, streams: int, errors: list[str]) -> Row:
-        """Return a row for each of the `streams` connections of the item of this number that delivered data, and its
-        errors; it is an error if others did not.
+        """Return the totals of the item with this number (from 0), which has `streams` TCP connections: a row for each
+        connection that delivered data, and the texts in `errors`, joined. If others delivered nothing and there is no
+        other error, their number is appended to `errors`.
         """
         rows = [_tcp_row(total) for total in self._tcp_totals(number) if total.first_ns != NONE]
         if len(rows) < streams and not errors:
@@ -242,12 +252,15 @@ class Answers:
         return {"streams": rows, "error": "; ".join(errors) or None}
 
     def _tcp_totals(self, number: int) -> list[Any]:
-        """Return the `struct tcp_total` of each connection of the item of this number."""
+        """Return a named tuple with the fields of `struct tcp_total` for each connection whose totals have arrived, of
+        the item with this number (from 0) in the plan's traffic.
+        """
         return [wire_format.TCP_TOTAL.unpack(data) for data in self._tcp.get(number, [])]
 
     def _requests_summary(self, number: int, errors: list[str]) -> Row:
-        """Return the rows of a flow of requests: of its connections as for TCP, of its requests in the order of their
-        numbers, and the counters at the end of each connection.
+        """Return the totals of the flow of requests with this number (from 0): a row for each connection as for TCP,
+        one for each request in the order of their numbers, one with the counters at each connection's end, and the
+        texts in `errors`, joined.
         """
         ends = [
             {
@@ -265,8 +278,9 @@ class Answers:
         }
 
     def _udp_summary(self, number: int) -> Row:
-        """Return the counters of the UDP item of this number in the plan's traffic: bytes, datagrams, delays and jitter
-        in ms, and times in s after the start (None if nothing arrived).
+        """Return the counters of the UDP flow with this number (from 0) in the plan's traffic: bytes of payload,
+        datagrams, delays and jitter in ms (delays are NaN if nothing arrived), and times in s from the run's start
+        (None if nothing arrived).
         """
         total = self._udp[number]
         received = total.received_datagrams
@@ -296,8 +310,8 @@ class Answers:
 
 
 def _reading(reading: Any) -> Row:
-    """Return the columns of a row for a `struct reading` of a TCP connection, alone or inside another structure, in
-    netlab's units.
+    """Return the columns of a row for `reading`, a named tuple with the fields of `struct reading` (the kernel's
+    counters of a TCP connection), in netlab's units: ms, Mbit/s, bytes and segments; unknown values are None.
     """
     return {
         "received_bytes": reading.received_bytes,
@@ -317,7 +331,9 @@ def _reading(reading: Any) -> Row:
 
 
 def _tcp_row(total: Any) -> Row:
-    """Return the row of totals of a TCP connection from a `struct tcp_total`; its times are in s after the start."""
+    """Return the row of totals of a TCP connection from `total`, a named tuple with the fields of `struct tcp_total`,
+    for a connection that delivered data; times are in s from the run's start.
+    """
     row = _reading(total) if total.has_reading else {}
     return {
         **row,

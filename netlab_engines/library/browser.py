@@ -46,7 +46,7 @@ class BrowserProgram:
     confined = True
 
     def __init__(self, path: Path) -> None:
-        """Start the module in the file `path`; it runs only within `listen`."""
+        """Load the WebAssembly module in the file `path` in the browser's worker; it runs only within `listen`."""
         self._room = bytearray(ROOM_BYTES)
         self._proxies = [create_proxy(each) for each in (self._room, self._on_output)]
         self._module: Any = run_js(START)(_host(), _compiled(path, path.stat().st_mtime_ns), *self._proxies)
@@ -59,15 +59,16 @@ class BrowserProgram:
         self._ending = ""
 
     def send(self, requests: bytes) -> None:
-        """Give requests to the program, which reads them within the next `listen`."""
+        """Give the program requests, as bytes of whole frames; it reads them within the next `listen`."""
         for at in range(0, len(requests), ROOM_BYTES):
             part = requests[at : at + ROOM_BYTES]
             self._room[: len(part)] = part
             self._send(len(part))
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
-        """Run the program and pass its answers on until `on_answers` returns True, it has read all requests, or it has
-        ended; `on_wait` is called at each answer. Exceptions of both end the program and are raised.
+        """Run the program and pass its answers, as bytes, to `on_answers` until that returns True, the program has read
+        all requests, or it has ended. `on_wait` is called at each answer (None: nothing is). An exception of either
+        ends the program and is raised.
         """
         self._on_answers, self._on_wait, self._error = on_answers, on_wait, None
         heard, self._unread = self._unread, b""
@@ -84,7 +85,9 @@ class BrowserProgram:
             raise self._error from None
 
     def close(self) -> str:
-        """Free the module, and return how the program ended, as a part of a sentence."""
+        """Free the module and its buffers, and return how the program ended, as a part of a sentence such as "it was
+        stopped"; may be called again.
+        """
         if self._module is not None:
             self._module.close()
             self._module = self._send = None
@@ -93,8 +96,9 @@ class BrowserProgram:
         return self._ending or "it was stopped"
 
     def _on_output(self, count: int) -> bool:
-        """Pass on the answers in the first `count` bytes of the shared buffer; return False if the program must stop,
-        because a function raised an exception.
+        """Pass on the answers in the first `count` bytes of the shared buffer; called by JavaScript when the program
+        writes. Return False if the program must stop, because `on_answers` or `on_wait` raised an exception, which
+        `listen` raises.
         """
         # Do not raise here: Pyodide would print the exception (sys.excepthook) even if it is caught later.
         try:
@@ -112,11 +116,13 @@ class BrowserProgram:
 
 @functools.cache
 def _host() -> Any:
-    """Return the JavaScript object that starts the module."""
+    """Return the JavaScript object of host.js that starts the module; made once."""
     return run_js(resources.files("netlab_engines.library").joinpath("javascript/host.js").read_text(encoding="utf-8"))
 
 
 @functools.cache
 def _compiled(path: Path, _mtime_ns: int) -> Any:
-    """Return the compiled module in the file `path`; kept until the file's time of modification changes."""
+    """Return the compiled WebAssembly module in the file `path`, a JavaScript object; kept for the file's modification
+    time `_mtime_ns` in ns.
+    """
     return run_js("(code) => new WebAssembly.Module(code)")(to_js(path.read_bytes()))

@@ -28,8 +28,8 @@ class ChildProgram:
     """The library kernel's program as a child process with two pipes; see `kernel_program.KernelProgram`."""
 
     def __init__(self, path: Path) -> None:
-        """Start the program in the file `path`, without environment variables and with the root directory as its
-        working directory.
+        """Start the program in the file `path` as a child process with two pipes, without environment variables and in
+        the root directory. Raises OSError if it cannot be started.
         """
         self._sent = 0
         self._process = subprocess.Popen(
@@ -44,7 +44,7 @@ class ChildProgram:
         )
 
     def send(self, requests: bytes) -> None:
-        """Write requests to the program's pipe; nothing happens if it has ended."""
+        """Write requests, as bytes of whole frames, to the program's pipe; nothing happens if it has ended."""
         assert self._process.stdin is not None
         data = memoryview(requests)
         self._sent += 1
@@ -57,8 +57,8 @@ class ChildProgram:
             return
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
-        """Pass on answers until `on_answers` returns True or the program has ended; `on_wait` is called every POLL_S
-        meanwhile, and its exceptions end the call.
+        """Pass the program's answers, as bytes, to `on_answers` until that returns True or the program has ended.
+        `on_wait` is called at least every POLL_S s (None: nothing is); exceptions of either end the call.
         """
         assert self._process.stdout is not None
         source = self._process.stdout.fileno()
@@ -95,7 +95,9 @@ class ChildProgram:
         return landlock_version() > 0 and "\nSeccomp:\t2" in status
 
     def close(self) -> str:
-        """Kill the program if it still runs, close its pipes, and return how it ended, as a part of a sentence."""
+        """Kill the program if it still runs, close its pipes, and return how it ended, as a part of a sentence such as
+        "its status is 0".
+        """
         process = self._process
         if process.poll() is None:
             process.kill()

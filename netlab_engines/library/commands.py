@@ -37,8 +37,9 @@ Work = Callable[[Routes], "list[TcCommand | Setting | str]"]
 
 
 def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
-    """Return the effects of each line of a shell command, in order; `label` names the command in errors, `saves` are
-    the files that it would save.
+    """Return one function for each line of a shell command, in order; called with the node's routes, it returns the
+    line's effects. `label` names the command in errors; `saves` are the files that the command saves, which must be
+    none.
 
     Raises NotHereError, with a list of supported commands, if a line needs a program.
     """
@@ -56,8 +57,8 @@ def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
 
 
 def _line(line: str) -> Work:
-    """Return the effects of one line of a command. Raises UnknownLineError if it needs a shell or a program that netlab
-    does not replace.
+    """Return the function that returns the effects of `line`, one line of a command, from the node's routes. Raises
+    UnknownLineError if the line needs a shell or a program other than `tc`, `ip` and `sysctl`.
     """
     if found := re.search(r"[|<>$`&*?(){}]", line):
         raise UnknownLineError(f"in `{line}`, {found[0]!r} needs a shell")
@@ -79,7 +80,9 @@ def _line(line: str) -> Work:
 
 
 def _sysctl(words: Words) -> Work:
-    """Return the effects of a line of `sysctl -w`; `words` begin after the program's name."""
+    """Return the function that returns the effects of a line of `sysctl -w`: its settings, and its output. `words` are
+    the words after the program's name. Raises UnknownLineError for a word that is no setting.
+    """
     quiet, found = False, []
     for word in words:
         if word in ("-w", "-q", "-qw"):
@@ -94,13 +97,17 @@ def _sysctl(words: Words) -> Work:
 
 
 def _link(line: str, words: Words) -> Work:
-    """Return the effects of the line `line` of `ip link set`; `words` begin after "set"."""
+    """Return the function that returns the effects of the line `line` of `ip link set`: its commands for the kernel.
+    `words` are the words after "set". Raises UnknownLineError for a word that is not supported.
+    """
     words.has("dev")
     device = words.one("the interface")
     made: list[TcCommand | Setting | str] = []
 
     def tell(do: Callable[[int], bytes]) -> None:
-        """Add a command to the effects, whose message `do` returns from the number of the interface."""
+        """Add a command for the kernel to the effects of the line; `do` returns its netlink message from the number of
+        the interface.
+        """
         made.append(TcCommand(line, lambda index: do(index(device))))
 
     for word in words:
@@ -114,7 +121,10 @@ def _link(line: str, words: Words) -> Work:
 
 
 def _route(line: str, words: Words) -> Work:
-    """Return the effects of the line `line` of `ip route`; `words` begin after "route"."""
+    """Return the function that returns the effects of the line `line` of `ip route`, the list of routes or a command
+    for the kernel, and changes the node's list of routes. `words` are the words after "route". Raises UnknownLineError
+    for a word that is not supported.
+    """
     verb = next(words, "show")
     if verb in ("show", "list", "ls"):
         words.end()
@@ -124,7 +134,9 @@ def _route(line: str, words: Words) -> Work:
     way = typed_lines.route(words, needs_device=verb != "del")
 
     def work(routes: Routes) -> list[TcCommand | Setting | str]:
-        """Change the node's list of routes, and return the command that does the same in the kernel."""
+        """Add, replace or remove the line's route in `routes`, the node's list, and return the command that does the
+        same in the kernel, as a list.
+        """
         there = next((route for route in routes if route.to == way.to), way)
         effects = there if verb == "del" else way
         routes[:] = sorted(
@@ -136,12 +148,14 @@ def _route(line: str, words: Words) -> Work:
 
 
 def _change_each(line: str, quick: bool) -> Work:
-    """Return the effects of the line that switches immediate acknowledgements on (`quick`) or off for each route of a
-    node.
+    """Return the function that switches immediate acknowledgements on (`quick`) or off in each of a node's routes, and
+    returns the commands that do the same in the kernel; `line` is the command line in errors.
     """
 
     def work(routes: Routes) -> list[TcCommand | Setting | str]:
-        """Change all of the node's routes, and return the commands that do the same in the kernel."""
+        """Change each route in `routes`, the node's list, and return the commands that do the same in the kernel, one
+        for each.
+        """
         routes[:] = [replace(route, quick=quick) for route in routes]
         return [TcCommand(line, functools.partial(route.message, "change")) for route in routes]
 
@@ -149,13 +163,15 @@ def _change_each(line: str, quick: bool) -> Work:
 
 
 def _place(route: Route) -> tuple[int, int]:
-    """Return a key that sorts routes as `ip route` shows them."""
+    """Return a key that sorts routes as `ip route` shows them: by network address, then by prefix length."""
     network = IPv4Network(route.to)
     return int(network.network_address), network.prefixlen
 
 
 def routes_by_node(plan: Plan) -> dict[str, Routes]:
-    """Return the routes of each node of a plan by the node's name, in the order in which `ip route` shows them."""
+    """Return the routes that each node of a plan has in the kernel, those of its own subnets included, by the node's
+    name, in the order in which `ip route` shows them.
+    """
     found: dict[str, Routes] = {}
     networks: dict[str, dict[str, IPv4Interface]] = {}
     for own in plan["addresses"]:
@@ -171,7 +187,9 @@ def routes_by_node(plan: Plan) -> dict[str, Routes]:
 
 
 def read_item(item: CommandItem) -> list[Work]:
-    """Return the effects of each line of a command in the plan's traffic; see `read`."""
+    """Return one function for each line of a command in the plan's traffic, in order, which returns the line's effects
+    from the node's routes. Raises NotHereError if a line needs a program or the command saves files.
+    """
     return read(item["label"], item["command"], item["saves"])
 
 
@@ -181,7 +199,7 @@ class Commands:
     """
 
     def __init__(self, plan: Plan) -> None:
-        """Add the commands in the plan's traffic. Raises NotHereError if one needs a program."""
+        """Add all commands in the plan's traffic, each at its time. Raises NotHereError if one needs a program."""
         self._plan = plan
         self._waiting: list[tuple[int, int, str, str, list[Work]]] = []
         self.outputs: dict[str, str] = {}
@@ -189,8 +207,8 @@ class Commands:
             self.add(item)
 
     def add(self, item: Item) -> None:
-        """Add an item of traffic if it is a command, at its `start_s`; ignore all others. Raises NotHereError if it
-        needs a program.
+        """Add an item of traffic if it is a command, to run at its `start_s` in s from the run's start; ignore all
+        others. Raises NotHereError if it needs a program.
         """
         if item["kind"] == "command":
             command = cast("CommandItem", item)
@@ -199,33 +217,34 @@ class Commands:
 
     @functools.cached_property
     def _routes(self) -> dict[str, Routes]:
-        """The present routes of each node, by its name; commands change them."""
+        """The present routes of each node, by the node's name; commands change them."""
         return routes_by_node(self._plan)
 
     @property
     def next_ns(self) -> int | None:
-        """The time of the next command in ns after the start, or None if there is none."""
+        """The time of the next command in ns from the run's start; None if there is none."""
         return self._waiting[0][0] if self._waiting else None
 
     def pop(self) -> tuple[str, list[TcCommand | Setting]]:
-        """Remove the next command, note its output, and return its node and its commands and settings for the kernel,
-        in order. There must be one.
+        """Remove the next command in time, keep its output in `outputs`, and return the name of its node and its
+        commands and settings for the kernel, in order. Raises IndexError if there is none.
         """
         _moment_ns, _place, node, label, lines = heapq.heappop(self._waiting)
         self.outputs[label], effects = self._do(node, lines)
         return node, effects
 
     def run(self, node: str, command: str) -> tuple[str, list[TcCommand | Setting]]:
-        """Return the output of a command that runs now in a node, and its commands and settings for the kernel, in
-        order.
+        """Return the output of the shell command `command` that runs now in the node with the name `node`, and its
+        commands and settings for the kernel, in order, which the caller must send.
 
         Raises NotHereError if it needs a program; see `read`.
         """
         return self._do(node, read(f"{node} command", command))
 
     def _do(self, node: str, lines: list[Work]) -> tuple[str, list[TcCommand | Setting]]:
-        """Return the output of the lines of a command in a node, whose routes they may change, and their commands and
-        settings for the kernel.
+        """Return the output of a command in the node with the name `node`, and its commands and settings for the
+        kernel, in order. `lines` has a function for each line of the command, which may change the node's list of
+        routes.
         """
         done = [each for line in lines for each in line(self._routes.setdefault(node, []))]
         shown = "".join(each for each in done if isinstance(each, str))

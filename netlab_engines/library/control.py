@@ -66,8 +66,9 @@ class FlowInterface:
     __slots__ = ("_cwnd", "_ect", "_pacing", "_ssthresh", "has_accurate_ecn", "mss_bytes", "now_s")
 
     def __init__(self, mss_bytes: int, cwnd_segments: int, has_accurate_ecn: bool = False) -> None:
-        """Start a connection with this maximum segment size and congestion window, an infinite threshold, Linux's
-        pacing and ECT(0); `has_accurate_ecn` says whether it has negotiated AccECN (RFC 9768).
+        """Start a connection with a maximum segment size of `mss_bytes` bytes, a congestion window of `cwnd_segments`
+        segments, an infinite slow-start threshold, Linux's pacing and the codepoint ECT(0). `has_accurate_ecn` says
+        whether it has negotiated AccECN (RFC 9768).
         """
         self.now_s = 0.0
         self.mss_bytes = mss_bytes
@@ -86,7 +87,9 @@ class FlowInterface:
 
     @cwnd_segments.setter
     def cwnd_segments(self, value: Any) -> None:
-        """Set the congestion window in segments. Raises NetlabError for a value that is not allowed."""
+        """Set the congestion window to `value` segments, from 1 to MAX_SEGMENTS. Raises NetlabError for any other
+        value.
+        """
         self._cwnd = _check_value("cwnd_segments", value, 1, MAX_SEGMENTS, "segments")
 
     @property
@@ -98,7 +101,9 @@ class FlowInterface:
 
     @ssthresh_segments.setter
     def ssthresh_segments(self, value: Any) -> None:
-        """Set the slow-start threshold in segments, or infinity. Raises NetlabError for a value that is not allowed."""
+        """Set the slow-start threshold to `value` segments, from 1 to MAX_SEGMENTS, or `math.inf`. Raises NetlabError
+        for any other value.
+        """
         infinite = isinstance(value, float) and value == math.inf
         self._ssthresh = value if infinite else _check_value("ssthresh_segments", value, 1, MAX_SEGMENTS, "segments")
 
@@ -111,8 +116,8 @@ class FlowInterface:
 
     @pacing_mbps.setter
     def pacing_mbps(self, value: Any) -> None:
-        """Set the pacing rate in Mbit/s, or None for Linux's own. Raises NetlabError for a value
-        that is not allowed.
+        """Set the pacing rate to `value` Mbit/s, from SLOWEST_MBPS to FASTEST_MBPS, or None for Linux's own pacing.
+        Raises NetlabError for any other value.
         """
         self._pacing = (
             None if value is None else _check_value("pacing_mbps", value, SLOWEST_MBPS, FASTEST_MBPS, "Mbit/s")
@@ -128,7 +133,9 @@ class FlowInterface:
 
     @ect.setter
     def ect(self, value: Any) -> None:
-        """Set the codepoint. Raises NetlabError for a value that is not allowed."""
+        """Set the ECN codepoint of segments with data: 0 for ECT(0), or 1 for ECT(1). Raises NetlabError for another
+        value, and for 1 on a connection that has not negotiated AccECN.
+        """
         number = plain(value)
         if isinstance(number, bool) or number not in (0, 1):
             raise NetlabError(f"ect must be 0 for ECT(0) or 1 for ECT(1), got {short_repr(number)}")
@@ -140,8 +147,8 @@ class FlowInterface:
         self._ect = int(number)
 
     def packed(self) -> bytes:
-        """Return the window, the threshold, the pacing rate and the codepoint in the kernel's format (`struct
-        library_control`).
+        """Return the connection's window, threshold, pacing rate and ECN codepoint as the bytes of a `struct
+        library_control`, in whole segments and bytes/s.
         """
         threshold, pacing = self._ssthresh, self._pacing
         return CONTROL.pack(
@@ -153,8 +160,8 @@ class FlowInterface:
 
 
 def _check_value(name: str, value: Any, low: float, high: float, unit: str) -> Any:
-    """Return the `value` that a user set if it is a number from `low` to `high`, as a plain number. Raises NetlabError,
-    with the attribute's name and unit, if it is not.
+    """Return `value`, which a user set, as a plain number if it is a number from `low` to `high`. Raises NetlabError if
+    not; `name` is the attribute's name and `unit` its unit in the error's text.
     """
     # Fast path. (bool and NaN fail the comparison.)
     if (type(value) is float or type(value) is int) and low <= value <= high:
@@ -171,15 +178,18 @@ class ControlHandler:
     """
 
     def __init__(self, label: str, own: object) -> None:
-        """Prepare calls of the methods of `own`, the user's object; `label` names the flow in errors."""
+        """Prepare calls of the methods of `own`, the user's object for the congestion control of one connection;
+        `label` names the flow in errors.
+        """
         self._caller = caller(label, own, "control")
         self._acks, self._losses, self._timeouts = map(self._caller.has, ("on_ack", "on_loss", "on_timeout"))
         self._flow: FlowInterface | None = None
         self._counted = 0
 
     def answer(self, data: bytes) -> bytes:
-        """Return the window, threshold, pacing rate and codepoint after the event in the kernel's question `data` (`struct
-        library_state`), in the kernel's format. Raises RunError if a method of the user's fails.
+        """Tell the user's object of the event in the kernel's question `data` (the bytes of a `struct library_state`),
+        and return the window, threshold, pacing rate and ECN codepoint after it as the bytes of a `struct
+        library_control`. Raises RunError if a method of the user's fails.
         """
         (
             now_ns, _port, event, flags, mss_bytes, delivery_rate, window, threshold, in_flight, delivered, marked, lost,
@@ -216,12 +226,13 @@ class ControlHandler:
         return flow.packed()
 
     def close(self) -> None:
-        """Free the resources of the user's object."""
+        """Free the resources of the user's object at the end of the lab."""
         self._caller.close()
 
     def _reduce(self, flow: FlowInterface, loss: Loss, is_timeout: bool, now_ns: int, window: int) -> None:
-        """Let the user's `on_loss` or, after a timeout, `on_timeout` handle a loss at `now_ns`; without such a method
-        set the flow's window and threshold as Reno does. `window` is the kernel's present window in segments.
+        """Call the user's `on_loss` or, if `is_timeout`, `on_timeout` with `loss` at the network time `now_ns` in ns.
+        If the user has no such method, set the flow's window and threshold as Reno does; `window` is the kernel's
+        present window in segments.
         """
         if self._timeouts if is_timeout else self._losses:
             self._caller.call("on_timeout" if is_timeout else "on_loss", now_ns, loss)
@@ -233,7 +244,9 @@ class ControlHandler:
         flow.cwnd_segments = window if is_timeout else flow.ssthresh_segments
 
     def _grow(self, flow: FlowInterface, delivered: int) -> None:
-        """Let the window of the flow grow as Reno's does after `delivered` newly delivered segments."""
+        """Let the congestion window of `flow` grow as Reno's does (slow start, then congestion avoidance) after
+        `delivered` newly delivered segments.
+        """
         cwnd = int(flow.cwnd_segments)
         if cwnd < flow.ssthresh_segments:
             grown = int(min(cwnd + delivered, flow.ssthresh_segments))

@@ -37,7 +37,7 @@ class LibraryEngine:
     clock: Clock = "virtual"
 
     def __init__(self) -> None:
-        """Find the library kernel to run. Raises KernelError if none is built."""
+        """Find the library kernel that this engine will run. Raises KernelError if none is built."""
         self.kernel = library_kernel.find()
 
     def requirements(self) -> list[Requirement]:
@@ -51,7 +51,9 @@ class LibraryEngine:
         return fingerprint(source_hash.of_files([self.kernel.path]))
 
     def differences(self) -> list[str]:
-        """Return a sentence about the commands and links that this engine does not have."""
+        """Return one sentence, in a list, about the commands and links that this engine does not have, for a user who
+        compares engines.
+        """
         sentence = (
             "hosts can run only tc, ip and sysctl commands, and there are no Wi-Fi links. On Linux, engine='native' runs commands, "
             "as root, and the pocket kernel has Wi-Fi links (x86-64)."
@@ -70,8 +72,8 @@ class LibraryEngine:
             refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def open(self, plan: Plan | None) -> LibrarySession:
-        """Start the program for a lab of this plan and return its session, as `Engine.open` does; its hosts have no
-        programs.
+        """Start the library kernel's program for a lab of this plan and return its session; the plan is built by the
+        session's first request. Hosts of the lab have no programs.
 
         Raises EngineError if the plan needs unsupported features, and NotHereError for a script, which needs programs.
         """
@@ -85,21 +87,23 @@ class LibraryEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan in a program of its own and return the counters; `on_progress` gets the network time in s, and the
-        event `cancel` stops the run. Small plans get less memory, so that the kernel starts faster.
+        """Run a plan in a program of its own to its end and return the counters. `on_progress` gets the network time in
+        s about fifty times, and the run stops with RunCancelled when the event `cancel` is set; None omits either.
         """
         self.refuse(plan)
         with closing(self._session(SMALL_MEMORY_MB if is_small(plan) else MEMORY_MB)) as session:
             return run_in(session, plan, on_progress, cancel)
 
     def _session(self, memory_mb: int) -> LibrarySession:
-        """Start the program and return its session, whose kernel will have `memory_mb` MiB of memory."""
+        """Start the library kernel's program and return a session with it, whose kernel will have `memory_mb` MiB of
+        memory.
+        """
         return LibrarySession(start_program(self.kernel), self.kernel, memory_mb)
 
 
 def start_program(kernel: library_kernel.LibraryKernel) -> KernelProgram:
-    """Start the program of a library kernel and return it: as a child process, or as WebAssembly in a browser or in
-    wasmtime.
+    """Start the program of a library kernel and return it: as a child process, or, if it is WebAssembly, in the
+    browser's worker or in wasmtime.
 
     Raises KernelError if it is WebAssembly and nothing on this machine can run it.
     """
@@ -120,7 +124,9 @@ def start_program(kernel: library_kernel.LibraryKernel) -> KernelProgram:
 
 
 def kernel_requirement() -> Requirement:
-    """Return the requirement that a library kernel is built, met or not, with the kernel's path or the remedy."""
+    """Return the requirement that a library kernel is built: met, with its release and path, or not met, with the
+    remedy.
+    """
     try:
         here = library_kernel.find()
     except KernelError as error:
@@ -129,7 +135,8 @@ def kernel_requirement() -> Requirement:
 
 
 def is_small(plan: Plan) -> bool:
-    """Return whether SMALL_MEMORY_MB is enough memory for the plan: a kernel with less memory starts in half the time.
+    """Return whether a kernel with SMALL_MEMORY_MB MiB of memory is enough for the plan, judged by its numbers of
+    nodes, flows and packets in flight; such a kernel starts in half the time.
 
     The limits here are far below that memory, because a kernel without free memory would drop packets that no counter
     shows.
@@ -152,8 +159,8 @@ def is_small(plan: Plan) -> bool:
 
 
 def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
-    """Yield the shapes that the direction with the number `place` has during a run; a trace counts with its highest
-    rate.
+    """Yield the shape that the direction number `place` (from 0) of the plan has at first and after each of its planned
+    changes; a rate that follows a trace is replaced by the trace's highest rate.
     """
     shape = plan["directions"][place]["shape"]
     yield shape
@@ -167,8 +174,8 @@ def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
 
 
 def _wire_packets(shape: Shape, smallest_bytes: int) -> float:
-    """Return the largest number of packets of `smallest_bytes` on the wire of a direction of this shape; infinite with
-    a delay but no rate.
+    """Return the largest number of packets of `smallest_bytes` bytes that are on the wire of a direction with this
+    shape at one time: 0 without a delay, infinite with a delay and no rate.
     """
     if not shape["delay_ms"]:
         return 0.0
@@ -178,8 +185,8 @@ def _wire_packets(shape: Shape, smallest_bytes: int) -> float:
 
 
 def _queue_packets(shape: Shape, smallest_bytes: int) -> float:
-    """Return the largest number of packets, of `smallest_bytes` if the limit is in bytes, in the queue of a direction
-    of this shape.
+    """Return the largest number of packets in the queue of a direction with this shape: its limit in packets, its limit
+    in bytes divided by `smallest_bytes`, a usual number without a limit, or 0 without a rate.
     """
     if shape["rate_mbps"] is None:
         return 0.0

@@ -26,20 +26,22 @@ class KernelProgram(Protocol):
         """
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
-        """Pass on answers until `on_answers` returns True or the program has ended; `on_wait` is called several times a
-        second, and its exceptions end the call.
+        """Pass the program's answers, as bytes, to `on_answers` until that returns True or the program has ended.
+        `on_wait` is called several times a second (None: nothing is); exceptions of either end the call.
         """
 
     def close(self) -> str:
-        """End the program if it still runs, free its resources, and return how it ended, as a part of a sentence."""
+        """End the program if it still runs, free its resources, and return how it ended, as a part of a sentence such
+        as "its status is 0".
+        """
 
 
 class QuestionHandler(Protocol):
     """An object that answers the kernel's questions about one connection."""
 
     def answer(self, data: bytes) -> bytes:
-        """Return the reply to the kernel's question; both have the format of recipe/library/host/protocol.h. Raises
-        RunError, with the line, if the user's Python fails.
+        """Return the bytes of the reply to the kernel's question `data`, both in the format of
+        recipe/library/host/protocol.h. Raises RunError, with the line of the user's Python, if that fails.
         """
 
     def close(self) -> None:

@@ -20,8 +20,9 @@ class Layout:
     """
 
     def __init__(self, name: str, code: str, fields: tuple[str, ...]) -> None:
-        """Define the layout of the structure `name`: `code` has the types of its fields as in `struct`, little-endian
-        without holes, `fields` their names without those that are always zero.
+        """Define the layout of the C structure `name` of protocol.h: `code` has the types of its fields as Python's
+        `struct` writes them, little-endian and without holes; `fields` has the fields' names in the same order, without
+        those that are always zero.
         """
         self.name, self.fields = name, fields
         self.struct = struct.Struct(f"<{code}")
@@ -29,18 +30,20 @@ class Layout:
         self._row: Any = namedtuple(name, fields)  # type: ignore[misc]
 
     def pack(self, **values: Any) -> bytes:
-        """Return the bytes of a structure with these values, one for each field.
+        """Return the bytes of a structure whose fields have these values, given by the fields' names.
 
         Raises TypeError for a field that is missing or unknown.
         """
         return self.struct.pack(*self._row(**values))
 
     def unpack(self, data: bytes | bytearray | memoryview) -> Any:
-        """Return the structure at the start of some bytes as a named tuple; bytes after it are ignored. Raises
-        struct.error if there are too few.
+        """Return the structure at the start of `data` as a named tuple with its fields; bytes after it are ignored.
+        Raises struct.error if there are too few.
         """
         return self._row._make(self.struct.unpack_from(data))
 
     def iter_unpack(self, data: bytes | bytearray | memoryview) -> Iterator[Any]:
-        """Yield the structures of which `data` consists, one after the other, as named tuples."""
+        """Return an iterator over the structures of which `data` consists, one after the other, as named tuples. Raises
+        struct.error if the last one is incomplete.
+        """
         return map(self._row._make, self.struct.iter_unpack(data))

@@ -15,8 +15,9 @@ class ProgramPair:
     """
 
     def __init__(self, label: str, programs: tuple[Any, ...], num_bytes: int | None) -> None:
-        """Prepare calls of the methods of `programs`, the user's sender and receiver; `label` names the flow in errors,
-        and `num_bytes` is what the sender's application has to send (None: no limit).
+        """Prepare calls of the methods of the user's two objects in `programs`, the sender and the receiver of one
+        flow. `label` names the flow in errors, and `num_bytes` is the number of bytes that the sender's application has
+        to send (None: no limit).
         """
         self.label, self.log = label, DeliveryLog(num_bytes, label)
         parts: tuple[Part, Part] = ("sender", "receiver")
@@ -24,9 +25,9 @@ class ProgramPair:
         self._programs = [ProgramInterface(self.log, receives) for receives in (False, True)]
 
     def answer(self, data: bytes) -> bytes:
-        """Call the user's method for the event in the kernel's question `data` (a start, a datagram or a timer), and
-        return the time of the next timer and the datagrams to send, in the kernel's format. Raises RunError if the
-        method fails.
+        """Call the user's method for the event in the kernel's question `data` (a start, a datagram or a timer at one
+        of the two ends), and return the time of that end's next timer and the datagrams to send, as bytes in the format
+        of protocol.h. Raises RunError if the method fails.
         """
         now_ns, _port, event, end = HAPPENED.unpack(data)
         calling = self._callers[end]
@@ -43,6 +44,6 @@ class ProgramPair:
         return b"".join([TOLD.pack(timer_ns=timer_ns), *parts])
 
     def close(self) -> None:
-        """Free the resources of the user's two objects."""
+        """Free the resources of the user's two objects at the end of the lab."""
         for each in self._callers:
             each.close()

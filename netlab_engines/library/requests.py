@@ -76,32 +76,36 @@ class Requests:
     _parts: list[bytes] = field(default_factory=list)
 
     def number(self, node: str) -> bytes:
-        """Return the number of a node, given by its name, in the format of requests."""
+        """Return the number (from 0) of the node with the name `node` as the 4 bytes that requests have. Raises
+        ValueError if there is none.
+        """
         return NUMBER.pack(self.nodes.index(node))
 
     def take(self) -> bytes:
-        """Return the bytes of the requests that were added since the last call, in their order, and forget them."""
+        """Return the bytes of all requests that were added since the last call, in their order, and remove them from
+        this object.
+        """
         taken = b"".join(self._parts)
         self._parts.clear()
         return taken
 
     def add(self, kind: int, payload: bytes = b"") -> None:
-        """Append a request of a kind (a number of `enum request`) with its payload to those that
-        are still to be sent.
+        """Append a request to those that are still to be sent: its kind, a number of `enum request` in protocol.h, and
+        its payload, the bytes after the header.
         """
         self._parts.append(wire_format.FRAME.pack(kind=kind, length=len(payload)) + payload)
 
     def reply(self, question: bytes) -> bytes:
-        """Return the bytes of the request that answers one of the kernel's questions to the user's own Python. Raises
-        RunError if that fails.
+        """Let the user's own Python answer `question`, the bytes of one of the kernel's questions, and return the bytes
+        of the request with its reply. Raises RunError if that fails.
         """
         _now_ns, port = _QUESTION.unpack_from(question)
         reply = self.own[port].answer(question)
         return wire_format.FRAME.struct.pack(Request.REPLY, len(reply)) + reply
 
     def explain(self, failure: str) -> str:
-        """Return the program's error as a sentence for users, with the line or the setting that caused it if it names
-        one.
+        """Return the text `failure` of the program's error as a sentence for users: if it names a message or a setting
+        by numbers, with the command line or the setting and its node, and else unchanged.
         """
         words = failure.split(" ", 3)
         if words[0] == "netlink" and len(words) == 4:
@@ -115,8 +119,8 @@ class Requests:
 
 
 def refuse_programs(items: Iterable[Item]) -> None:
-    """Raise NotHereError if an item of traffic needs a program or a blocking socket, which this
-    engine does not have.
+    """Raise NotHereError if an item of traffic needs a program (a command other than tc, ip and sysctl, or another kind
+    of traffic) or a blocking socket, which the library engine does not have.
     """
     for item in items:
         if item["kind"] == "command":
@@ -134,7 +138,9 @@ def refuse_programs(items: Iterable[Item]) -> None:
 
 
 def refuse_filters(plan: Plan) -> None:
-    """Raise NotHereError if the plan has kernel settings that need a packet filter."""
+    """Raise NotHereError if the plan has kernel settings of the packet filter (net.netfilter), which the library engine
+    does not have.
+    """
     filters = [name for name in plan["sysctls"] if name.startswith("net.netfilter.")]
     if filters:
         raise NotHereError(
@@ -152,9 +158,10 @@ def make_requests(
     start_s: int,
     machine_sysctls: dict[str, str],
 ) -> Requests:
-    """Return the requests that build the network of a plan, with the further lines of `ip` and the queueing of each
-    node by its name, and its traffic; the network's time is not started. The kernel has `memory_bytes` of memory, boots
-    at `start_s` since 1970 and gets the settings `machine_sysctls`.
+    """Return the requests, not sent yet, that boot the kernel and build the network and the traffic of a plan; the
+    network's time is not started. `ip_lines` and `queueing` have further lines of `ip` and the queues of each node by
+    its name. The kernel has `memory_bytes` bytes of memory, its clock begins at `start_s` s since 1970, and
+    `machine_sysctls` are its settings by name.
 
     Parameters
     ----------
@@ -218,32 +225,34 @@ def make_requests(
 
 
 def begin(interval_s: float) -> bytes:
-    """Return the payload of the request that starts the time of a network; samples are taken every `interval_s`."""
+    """Return the bytes after the header of the request that starts the time of a network; samples are taken every
+    `interval_s` s of network time.
+    """
     return wire_format.GO.pack(duration_ns=0, interval_ns=_ns(interval_s), drain_ns=0, steps=0)
 
 
 def advance(until_ns: int, progress_s: float | None) -> bytes:
-    """Return the payload of the request that lets time pass until `until_ns` after the start; progress is reported
-    every `progress_s` (None: not at all).
+    """Return the bytes after the header of the request that lets network time pass until `until_ns` ns after the run's
+    start; progress is reported every `progress_s` s of it (None: not at all).
     """
     return wire_format.ADVANCE.pack(until_ns=until_ns, progress_ns=0 if progress_s is None else _ns(progress_s))
 
 
 def _ns(seconds: float) -> int:
-    """Return a time in s in whole ns."""
+    """Return a time in s as a whole number of ns, rounded."""
     return round(seconds * 1e9)
 
 
 def _add_setting(requests: Requests, key: str, value: str) -> None:
-    """Add the request that sets the kernel setting (sysctl) `key` to a value in the node that was entered last, or in
-    the whole kernel before any node.
+    """Add the request that sets the kernel setting (sysctl) `key`, such as "net.ipv4.ip_forward", to `value` in the
+    node that the last request ENTER named, or in the whole kernel before the first.
     """
     requests.add(Request.SETTING, key.replace(".", "/").encode() + b"\0" + str(value).encode())
 
 
 def marks_word(aqm: str) -> int:
-    """Return the index of the 32-bit word that counts ECN marks in the statistics of the discipline `aqm`: 0 if there
-    is none, MARKS_IN_TINS for CAKE.
+    """Return the index (from 0) of the 32-bit word that counts ECN marks in the statistics of the queue discipline
+    `aqm`: 0 if it counts none, MARKS_IN_TINS for CAKE.
 
     >>> marks_word("red"), marks_word("fifo")
     (3, 0)
@@ -255,8 +264,8 @@ def marks_word(aqm: str) -> int:
 
 
 def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
-    """Add the requests with netlink messages to the node of this number, which must have been entered, and note the
-    messages' lines for errors.
+    """Add the requests with these netlink messages, each given with its command line, for the node with this number
+    (from 0), which the last request ENTER must name; keep the command lines for errors.
     """
     for part in wire.batches(messages):
         requests.add(Request.NETLINK, wire.batch([message for _line, message in part]))
@@ -264,7 +273,9 @@ def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, by
 
 
 def add_queue(requests: Requests, direction: Hop) -> None:
-    """Add the requests that sample the queue at the sending interface of a direction, and note its number."""
+    """Add the requests that let the kernel sample the queue at the sending interface of a direction, and append the
+    interface to `requests.queues`, whose positions are the queues' numbers in samples.
+    """
     index = requests.interfaces[direction["src"]](direction["interface"])
     requests.add(Request.ENTER, requests.number(direction["src"]))
     requests.add(
@@ -274,8 +285,9 @@ def add_queue(requests: Requests, direction: Hop) -> None:
 
 
 def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, seed: int) -> None:
-    """Add the requests for the item of traffic `planned`, the one with the number `place` from 0, in a lab that ends
-    after `duration_s`; none for a command. Random spacing follows from `seed`.
+    """Add one request for each connection of the item of traffic `planned`, the one with the number `place` (from 0),
+    in a lab that ends `duration_s` s after the run's start; none for a command. `seed` determines the random spacing of
+    datagrams.
     """
     # The fields differ between kinds.
     item = cast("dict[str, Any]", planned)
@@ -336,15 +348,17 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
 
 
 def add_changes(requests: Requests, until_ns: int) -> None:
-    """Add the changes of links until `until_ns` after the start, each at its own time; they are removed from the
-    schedule.
+    """Add the requests for all changes of links in the schedule whose time is at most `until_ns`, in ns from the run's
+    start, each to take effect at its own time; they are removed from the schedule.
     """
     while (at_ns := requests.schedule.next_ns) is not None and at_ns <= until_ns:
         add_steps(requests, requests.schedule.pop(), at_ns)
 
 
 def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = None) -> None:
-    """Add steps of links' changes at the time `at_ns` after the start, or now if that is None."""
+    """Add the requests for these steps of changes of links, to take effect at `at_ns`, in ns from the run's start, or
+    now if that is None.
+    """
     for name, own in itertools.groupby(steps, lambda step: step.node):
         node_messages = [(step.line, step.message(requests.interfaces[name])) for step in own]
         if at_ns is None:
@@ -360,7 +374,8 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
 
 
 def add_command(requests: Requests, node: str, effects: Iterable[TcCommand | commands.Setting]) -> None:
-    """Add the requests for the commands and settings `effects` of a user's command in a node, to take effect now.
+    """Add the requests for `effects`, the commands and settings of a user's command in the node with the name `node`,
+    to take effect now. Raises RunError if one names an interface that the node does not have.
 
     Raises RunError if it names an interface that the node does not have.
     """
@@ -378,8 +393,8 @@ def add_command(requests: Requests, node: str, effects: Iterable[TcCommand | com
 
 
 def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
-    """Add the requests that capture packets for the capture `item`, at the two capture points of each of its
-    directions; return the taps' numbers.
+    """Add the requests that capture packets for the capture `item` of the plan, at the two ends of each of its
+    directions, and return the numbers (from 0) of these taps, by which answers with packets name them.
     """
     first = len(requests.taps)
     for place in item["directions"]:
@@ -394,8 +409,8 @@ def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
 
 
 def _question_handler(item: Item) -> QuestionHandler:
-    """Return a new handler of the kernel's questions about an item whose congestion control or programs are the user's
-    own.
+    """Return a new object that answers the kernel's questions about one connection of the item, whose congestion
+    control or programs are the user's own.
     """
     if item["kind"] == "program":
         return ProgramPair(item["label"], item["own"], cast("ProgramItem", item)["num_bytes"])
@@ -403,8 +418,8 @@ def _question_handler(item: Item) -> QuestionHandler:
 
 
 def random_key(seed: int) -> tuple[int, tuple[int, int, int, int]]:
-    """Return the initial key of Python's `random.Random(seed)`: the number of its 32-bit words, and the words, filled
-    up to four with 0.
+    """Return the initial key of Python's `random.Random(seed)` for a `seed` of 0 to 2^128 - 1: the number of its 32-bit
+    words, and its words, the lowest first, filled up to four with 0.
 
     >>> random_key(2**32 + 5)
     (2, (5, 1, 0, 0))

@@ -57,7 +57,9 @@ class SandboxProgram:
     confined = True
 
     def __init__(self, path: Path) -> None:
-        """Compile the module in the file `path`, unless it is in the cache, and start it in a thread."""
+        """Compile the WebAssembly module in the file `path`, or read its compiled form from the cache, and run it in a
+        thread; it waits for requests.
+        """
         self._engine, self._boundary, self._module = _compiled(path, path.stat().st_mtime_ns)
         self._requests = bytearray()
         self._requests_changed = threading.Condition()
@@ -71,14 +73,15 @@ class SandboxProgram:
         self._thread.start()
 
     def send(self, requests: bytes) -> None:
-        """Give requests to the program, which runs in its own thread."""
+        """Give the program requests, as bytes of whole frames; it reads them in its own thread."""
         with self._requests_changed:
             self._requests += requests
             self._requests_changed.notify()
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
-        """Pass on answers until `on_answers` returns True or the program has ended; `on_wait` is called every POLL_S or
-        more often. Raises RunError if wasmtime failed.
+        """Pass the program's answers, as bytes, to `on_answers` until that returns True or the program has ended.
+        `on_wait` is called at least every POLL_S s (None: nothing is); exceptions of either end the call. Raises
+        RunError if wasmtime failed.
         """
         while True:
             if on_wait is not None:
@@ -98,7 +101,9 @@ class SandboxProgram:
                 return
 
     def close(self) -> str:
-        """End the program within END_S, and return how it ended, as a part of a sentence."""
+        """Stop the program, wait at most END_S s for its end, and return how it ended, as a part of a sentence such as
+        "it was stopped".
+        """
         self._stopping.set()
         with self._requests_changed:
             self._requests_changed.notify()
@@ -106,8 +111,8 @@ class SandboxProgram:
         return self._ending
 
     def _work(self) -> None:
-        """Run the program to its end and then tell `listen`; an exception is kept for `listen`. Runs in the program's
-        thread.
+        """Run the program to its end, keep an exception of wasmtime for `listen`, and let `listen` return; runs in the
+        program's thread.
         """
         try:
             with wasmtime.Store(self._engine) as store:
@@ -118,13 +123,13 @@ class SandboxProgram:
             self._answers.put(None)
 
     def _run(self, store: wasmtime.Store) -> None:
-        """Run the module in a store of wasmtime until it ends, is stopped or crashes; a crash becomes an answer of the
-        program.
+        """Run the module in `store`, a store of wasmtime, until it ends, is stopped or crashes; after a crash the
+        module itself writes an answer with the reason.
         """
 
         def read(at: int, count: int) -> int:
-            """Wait for requests, copy at most `count` bytes of them to the module's memory at `at`, and return their
-            number, or END.
+            """Wait for requests, copy at most `count` bytes of them to the address `at` of the module's memory, and
+            return their number, or END if the program must stop; called by the module.
             """
             try:
                 with self._requests_changed:
@@ -139,7 +144,9 @@ class SandboxProgram:
                 return self._end(error)
 
         def write(at: int, count: int) -> int:
-            """Pass on `count` bytes of answers in the module's memory at `at`; return GO_ON or END."""
+            """Pass on `count` bytes of answers at the address `at` of the module's memory, and return GO_ON, or END if
+            the program must stop; called by the module.
+            """
             try:
                 if self._stopping.is_set():
                     return self._end()
@@ -151,7 +158,9 @@ class SandboxProgram:
             return GO_ON
 
         def leave(status: int) -> None:
-            """Note the exit status of the program, and that the trap which follows is no crash."""
+            """Note the exit status of the program, and that the trap which follows is no crash; called by the
+            module.
+            """
             self._ending = f"its status is {status}"
             self._end()
 
@@ -176,20 +185,20 @@ class SandboxProgram:
                 exports["crashed"](store)
 
     def _end(self, error: BaseException | None = None) -> int:
-        """Return the value that ends the program; `listen` raises `error`."""
+        """Note that this process ends the program, keep `error` (None: none) for `listen` to raise, and return END."""
         self._ended, self._error = True, error or self._error
         return END
 
 
 def _instance(store: wasmtime.Store, module: wasmtime.Module, imports: Mapping[str, Any]) -> wasmtime.Instance:
-    """Return an instance of a module in a store of wasmtime; each import is the entry of `imports` with its own name,
-    whichever module it is imported from.
+    """Return an instance of a WebAssembly module in a store of wasmtime; `imports` has the value of each of the
+    module's imports by the import's own name, whichever module it names.
     """
     return wasmtime.Instance(store, module, [imports[str(each.name)] for each in module.imports])
 
 
 def _reason(trap: wasmtime.Trap) -> str:
-    """Return the reason of a trap in wasmtime, as a part of a sentence."""
+    """Return wasmtime's reason for a trap, as a part of a sentence such as "out of bounds memory access"."""
     lines = [line.strip() for line in str(trap).splitlines() if "wasm trap" in line]
     return (lines or ["the sandbox stopped it"])[0].partition("wasm trap: ")[2] or "the sandbox stopped it"
 
@@ -197,7 +206,8 @@ def _reason(trap: wasmtime.Trap) -> str:
 @functools.cache
 def _compiled(path: Path, _mtime_ns: int) -> tuple[wasmtime.Engine, wasmtime.Module, wasmtime.Module]:
     """Return wasmtime's engine, the compiled module of BOUNDARY, and the module in the file `path` compiled for this
-    machine; the first compilation takes some seconds, and the cache keeps the result.
+    machine, in this order. The result is kept for the file's modification time `_mtime_ns` in ns; a file in the user's
+    cache keeps the compiled form for other processes.
     """
     engine = wasmtime.Engine(wasmtime.Config())
     boundary = wasmtime.Module(engine, BOUNDARY)

@@ -62,8 +62,8 @@ class LibrarySession:
     clock: Clock = "virtual"
 
     def __init__(self, program: KernelProgram, kernel: LibraryKernel, memory_mb: int = MEMORY_MB) -> None:
-        """Open a lab whose kernel, in the running program, will have `memory_mb` MiB of memory; the network is made by
-        the request `build`.
+        """Open a lab in `program`, the running program of `kernel`, whose kernel will have `memory_mb` MiB of memory;
+        the request `build` boots it and makes the network.
         """
         self._program, self._kernel, self._memory_mb = program, kernel, memory_mb
         self._resources = ExitStack()
@@ -76,19 +76,23 @@ class LibrarySession:
 
     @functools.cached_property
     def folder(self) -> Path:
-        """The directory of captures; it is created for the first capture, because other runs need no files."""
+        """The path of the directory that receives captures; it is created at the first use, and removed with the
+        session.
+        """
         folder = scratch.kept_directory()
         self._resources.callback(shutil.rmtree, folder, ignore_errors=True)
         return run_folder(folder)
 
     @property
     def directory(self) -> Path:
-        """The lab's directory on this machine, which is removed with the session."""
+        """The path of the lab's directory on this machine, the same as `folder`; it is removed with the session."""
         return self.folder
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The properties of the lab: memory in MiB, whether it is seeded and confined, and the kernel's processor."""
+        """The properties of the lab by name: its memory in MiB, that its random draws are seeded, whether its program
+        is confined, and the processor for which its kernel is built.
+        """
         return {
             "memory_mb": self._memory_mb,
             "seeded": True,
@@ -106,20 +110,22 @@ class LibrarySession:
         self._end()
 
     def interrupt(self, kill: bool = False) -> None:
-        """Let the current `advance` return early; with `kill`, end the lab."""
+        """Let the request `advance` that is under way return early, after its present part; if `kill`, end the lab."""
         self._interrupted = True
         if kill:
             self.close()
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return the object whose methods each make one request and wait for its answer: `on_message` gets each message
-        before the answer, and `on_wait` is called several times a second until it comes.
+        """Return the object with a method for each request, which makes it and waits for its answer. Until the answer
+        comes, `on_message` gets each message with progress or output, and `on_wait` is called several times a second;
+        None omits either.
         """
         return requests_via(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
-        """Make the request named `do` with the arguments `words` and return its answer; messages before it go to
-        `on_message`, and `on_wait` is called meanwhile. Raises NotHereError for a request that needs programs.
+        """Make the request with the name `do` and the arguments `words`, and return its answer; `on_message` gets each
+        message before it, and `on_wait` is called several times a second (None omits either). Raises NotHereError for a
+        request that needs programs, RunError if the program fails.
         """
         if do not in (*names(Requests), "run"):
             raise NotHereError(
@@ -132,8 +138,9 @@ class LibrarySession:
     # Requests --------------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
-        """Build the network of the plan with its traffic and captures, and start its time; returns the start in ns on
-        the real-time clock (`origin_ns`). With `programs` time passes in small parts, so that Ctrl-C works.
+        """Build the network of the plan with its traffic and captures, and start its time. Return the run's start,
+        which is now, in ns on the kernel's real-time clock (`origin_ns`), and the present time. With `programs`, later
+        time passes in small parts, so that Ctrl-C works.
         """
         # A live lab advances in small parts so that Ctrl-C works; a run advances in one.
         self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
@@ -158,8 +165,8 @@ class LibrarySession:
         return {"origin_ns": self._answers.origin_ns, **self._now()}
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
-        """Let network time pass until `until_s` in s after the start, with progress messages every `progress_s` (None:
-        none), and return the time; an interrupt ends it early.
+        """Let network time pass until `until_s` in s from the run's start, with progress messages every `progress_s` s
+        of it (None: none), and return the time; `interrupt` ends it early.
         """
         until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
         while True:
@@ -173,8 +180,8 @@ class LibrarySession:
             self._part_ns = self._part_ns * 2 if longer else max(FIRST_PART_NS, self._part_ns // 2)
 
     def finish(self, until_s: float) -> TimeReply:
-        """Wait until packets in flight have arrived, at most until `until_s` in s after the start, end all traffic and
-        captures, and return the time.
+        """Wait until packets in flight have arrived, at most until `until_s` in s from the run's start, end all
+        traffic, write all captures to files, and return the time.
         """
         until_ns = round(until_s * NS_PER_S)
         self._run_commands(until_ns, None)
@@ -186,8 +193,9 @@ class LibrarySession:
         return self._now()
 
     def tables(self, streams: int, queues: int) -> Tables:
-        """Return all counters so far, without the first `streams` rows of the connections' samples and the first
-        `queues` rows of the queues' samples, which the caller has already.
+        """Return all counters of the lab so far and facts about its kernel; of the samples, leave out the first
+        `streams` rows of connections and the first `queues` rows of queues, which the caller has already. Flows that
+        have not begun have no row.
         """
         self._read_totals()
         counters = self._answers.counters()
@@ -214,7 +222,9 @@ class LibrarySession:
         )
 
     def totals(self, label: str) -> TotalsReply:
-        """Return the totals so far of the flow with this label; None if it has not begun."""
+        """Return the item of traffic with this label, its totals so far (None if it has not begun) and the time. Raises
+        StopIteration if there is no such item.
+        """
         self._read_totals()
         items = self._plan["traffic"]
         number = next(number for number, item in enumerate(items) if item["label"] == label)
@@ -223,13 +233,14 @@ class LibrarySession:
         return {"item": items[number], "totals": totals, **self._now()}
 
     def _read_totals(self) -> None:
-        """Ask the program for the totals of all flows in place of those that it sent before."""
+        """Ask the program for the present totals of all flows, in place of those that it sent before."""
         self._answers.forget_totals()
         self._send(Request.TABLES)
 
     def start(self, item: Item) -> StartReply:
-        """Start one more item of traffic, whose `start_s` counts from now (rounded up to GRID_S), and return its start
-        in s after the lab's start. Raises NotHereError if it needs a program.
+        """Start one more item of traffic, whose `start_s` counts from now, rounded up to GRID_S s; return its start in
+        s from the run's start, and the time. Segmentation offload is switched off where the item requires it. Raises
+        NotHereError if it needs a program.
         """
         now_s = math.ceil(self._answers.now_ns / NS_PER_S / GRID_S) * GRID_S
         item = cast("Item", {**item, "start_s": now_s + item["start_s"]})
@@ -243,14 +254,15 @@ class LibrarySession:
         return {"start_s": item["start_s"], **self._now()}
 
     def stop(self, label: str) -> TimeReply:
-        """End the item of traffic with this label now, and return the time."""
+        """End the item of traffic with this label now, and return the time. Raises ValueError if there is none."""
         labels = [item["label"] for item in self._plan["traffic"]]
         self._send(Request.STOP, kernel_requests.NUMBER.pack(labels.index(label)))
         return self._now()
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
-        """Change fields of the shape of the directions of these numbers, or switch the directions off or on (`up`),
-        now; None means no change. Offload is switched off where the new shape requires it. Returns the time.
+        """Change the directions with these numbers (positions in the plan's list, from 0) now: set the fields of
+        `shape` (None: none), and switch them on or off as `up` says (None: leave). Segmentation offload is switched off
+        where the new shape requires it. Return the time.
         """
         schedule = self._requests.schedule
         words = cast("dict[str, Any]", {} if shape is None else shape)
@@ -266,8 +278,8 @@ class LibrarySession:
         return self._now()
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
-        """Record every packet of the directions of these numbers under the name `name` from now on, of each its first
-        `snap_bytes` bytes, and return the time.
+        """Record every packet at both ends of the directions with these numbers (positions in the plan's list, from 0)
+        from now on, each packet's first `snap_bytes` bytes, under the name `name`; return the time.
         """
         item: CaptureItem = {"name": name, "directions": directions, "snap_bytes": snap_bytes}
         self._taps[name] = kernel_requests.add_taps(self._requests, self._plan, item)
@@ -275,15 +287,17 @@ class LibrarySession:
         return self._now()
 
     def stop_capture(self, name: str) -> CaptureReply:
-        """End the capture of this name and write its packets to files in the lab's folder; `lost` is always 0."""
+        """End the capture with this name, write its packets to files in the lab's folder, and return 0 as the number of
+        lost packets, and the time. Raises KeyError if there is no such capture.
+        """
         for tap in self._taps.pop(name):
             self._send(Request.UNTAP, kernel_requests.NUMBER.pack(tap))
             (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
         return {"lost": 0, **self._now()}
 
     def run(self, node: str, command: str) -> ExitReply:
-        """Run a command of tc, ip or sysctl in a node now, send its output as a message, and return the exit code 0.
-        Raises NotHereError if it needs a program.
+        """Run a command of tc, ip or sysctl on the node with the name `node` now, send its output as a message, and
+        return the exit code 0 and the time.
         """
         text, effects = self._commands.run(node, command)
         kernel_requests.add_command(self._requests, node, effects)
@@ -295,33 +309,34 @@ class LibrarySession:
     # Communication with the program -----------------------------------------------------------------------------
 
     def _apply_requests(self) -> None:
-        """Send the requests that were added to the program and wait until they have taken effect; no network time
+        """Send the program the requests that were added, and wait until they have taken effect; no network time
         passes.
         """
         self._send(Request.ADVANCE, kernel_requests.advance(self._answers.now_ns, None))
 
     def _advance_to(self, until_ns: int, progress_s: float | None) -> None:
-        """Let network time pass until `until_ns` after the start, with the links' changes at their times and progress
-        messages every `progress_s` (None: none).
+        """Let network time pass until `until_ns` in ns from the run's start, with the planned changes of links at their
+        times, and progress messages every `progress_s` s (None: none).
         """
         kernel_requests.add_changes(self._requests, until_ns)
         self._send(Request.ADVANCE, kernel_requests.advance(until_ns, progress_s))
 
     def _run_commands(self, until_ns: int, progress_s: float | None) -> None:
-        """Let network time pass until the last command before `until_ns`, and run each command at its time; progress
-        messages come every `progress_s` (None: none).
+        """Run each planned command whose time is at most `until_ns`, in ns from the run's start, at its time: network
+        time passes until the last one. Progress messages come every `progress_s` s (None: none).
         """
         while (at_ns := self._commands.next_ns) is not None and at_ns <= until_ns:
             self._advance_to(max(at_ns, self._answers.now_ns), progress_s)
             kernel_requests.add_command(self._requests, *self._commands.pop())
 
     def _now(self) -> TimeReply:
-        """Return the time of the network in s after the start."""
+        """Return the network time in s from the run's start, as of the program's last answer."""
         return {"now_s": self._answers.now_ns / NS_PER_S}
 
     def _send(self, kind: int, payload: bytes = b"") -> None:
-        """Send all added requests and one of this kind to the program, and pass on its answers until it has done it.
-        Raises RunError, and closes the lab, if the program fails.
+        """Send the program the requests that were added and then one of this kind (a number of `enum request`) with the
+        bytes `payload`; process its answers until it has done this one. If the program fails or has ended, close the
+        lab and raise RunError.
         """
         if self.closed:
             raise RunError("This lab is closed; open another with netlab.live(...).")
@@ -337,8 +352,8 @@ class LibrarySession:
             raise RunError(self._requests.explain(self._answers.failure))
 
     def _take(self, data: bytes) -> bool:
-        """Split the bytes of answers into frames and process these; return whether the request was answered. A part of
-        a frame is kept for the next call.
+        """Process the answers of the program in `data`, which may begin and end within an answer; return True once the
+        last request is answered. An incomplete answer is kept for the next call.
         """
         if self._partial_frame:
             data = self._partial_frame + data
@@ -361,7 +376,9 @@ class LibrarySession:
         return self._has_answer
 
     def _reply(self, question: bytes) -> None:
-        """Answer a question of the kernel to the user's own Python; if that raises, close the lab."""
+        """Let the user's own Python answer `question`, the bytes of one of the kernel's questions, and send the reply;
+        if it raises an exception, close the lab and raise it again.
+        """
         try:
             reply = self._requests.reply(question)
         except BaseException:
@@ -372,6 +389,6 @@ class LibrarySession:
 
 
 def _end(program: KernelProgram, kept: ExitStack) -> None:
-    """End the program and free what the lab has kept, such as its folder."""
+    """End the program of the library kernel, then free what the lab has kept, such as its folder, by closing `kept`."""
     program.close()
     kept.close()
