@@ -47,13 +47,13 @@ class ClassElement:
 
     @property
     def line(self) -> str:
-        """The line of `tc` that makes the part."""
+        """The line of `tc`, without that word, that makes the element or, if it is `changed`, sets its new options."""
         what = {wire.RTM_NEWTCLASS: "class", wire.RTM_NEWQDISC: "qdisc", wire.RTM_NEWTFILTER: "filter"}[self.made_by]
         return f"{what} {'change' if self.changed else 'add'} dev {self.interface} {self.words}"
 
     def message(self, index: InterfaceIndex) -> bytes:
-        """Return the netlink message that makes the part or, if it is `changed`, sets its new options; `index` returns
-        the number of an interface from its name.
+        """Return the netlink message that makes the element or, if it is `changed`, sets its new options; `index`
+        returns the number of an interface from its name.
         """
         flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
         handle, parent, info = self.place
@@ -61,22 +61,22 @@ class ClassElement:
 
     @property
     def identity(self) -> object:
-        """A value that is equal for two parts of a queueing that differ only in options which the kernel can change in
-        place.
+        """A value that is equal for two elements that differ only in options which the kernel can change without making
+        them anew.
         """
         return (self.made_by, self.place, self.body if self.made_by == wire.RTM_NEWTFILTER else b"")
 
 
 def class_elements(interface: str, classes: Classes) -> list[ClassElement]:
-    """Return the classes of the queue `2:` on an interface, then their queues, then the filters that assign packets to
-    them, in the order in which they must be made.
+    """Return the classes of the queue `2:` on the interface with the name `interface`, then the queue of each class,
+    then the filters that assign packets to classes, in the order in which they must be made.
     """
     return [*_classes(interface, classes), *_class_queues(interface, classes), *_filters(interface, classes)]
 
 
 def _classes(interface: str, classes: Classes) -> Iterator[ClassElement]:
-    """Yield the classes of the queue `2:` on the interface, one for each of DRR's quanta; ETS has none here, because it
-    makes its classes itself.
+    """Yield the classes of the queue `2:` on the interface with the name `interface`, one for each of DRR's quanta;
+    none for ETS, which makes its classes itself.
     """
     for number, quantum_bytes in enumerate(classes.quantum_bytes, start=1):
         body = text(wire.TCA_KIND, "drr") + attribute(TCA_OPTIONS, u32(1, quantum_bytes))
@@ -85,7 +85,9 @@ def _classes(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 
 def _class_queues(interface: str, classes: Classes) -> Iterator[ClassElement]:
-    """Yield the queue of each class on the interface, a fifo with the classes' capacity in packets."""
+    """Yield the queue of each class of the queue `2:` on the interface with the name `interface`: a fifo for
+    `classes.class_packets` packets.
+    """
     queue = fifo(classes.class_packets, in_bytes=False)
     for number in range(1, classes.count + 1):
         handle = CLASS_QUEUE_HANDLE + number
@@ -95,8 +97,9 @@ def _class_queues(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 
 def _filters(interface: str, classes: Classes) -> Iterator[ClassElement]:
-    """Yield the filter on the interface that puts ICMP packets into the last class, then the one that chooses the class
-    of all others by their flow or destination port.
+    """Yield two filters of the queue `2:` on the interface with the name `interface`: one that puts ICMP packets into
+    the last class, and one that chooses the class of all other packets by a hash of their flow or by their destination
+    port.
     """
     # ICMP gets a fixed class: without ports, its class would follow from an address in the kernel's memory (cls_flow.c).
     last = QUEUE_HANDLE | classes.count
@@ -120,14 +123,17 @@ def _filters(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 
 def _filter_place(priority: int) -> tuple[int, int, int]:
-    """Return the handle, the parent and the info of a filter with this priority for IPv4 packets."""
+    """Return the handle, the parent and the info, in this order, of the message for a filter of the queue `2:` for IPv4
+    packets with this priority; lower numbers come first.
+    """
     # The protocol, in network byte order, is below the priority.
     return 0, QUEUE_HANDLE, priority << 16 | struct.unpack("=H", struct.pack(">H", ETH_P_IP))[0]
 
 
 def ets(strict: int, quanta_bytes: tuple[int, ...]) -> Qdisc:
-    """Return the qdisc of Enhanced Transmission Selection: `strict` bands with strict priority first, then a band for
-    each quantum in bytes, which share the rate in proportion to these.
+    """Return the qdisc of Enhanced Transmission Selection, not attached to an interface: `strict` bands with strict
+    priority, then a band for each of `quanta_bytes`, which share the rest of the rate in proportion to these numbers of
+    bytes.
 
     Packets that match no filter are in the last band.
 
@@ -146,5 +152,7 @@ def ets(strict: int, quanta_bytes: tuple[int, ...]) -> Qdisc:
 
 
 def drr(classes: Classes) -> Qdisc:
-    """Return the qdisc of Deficit Round Robin: the classes are served in turn, each with up to its quantum in bytes."""
+    """Return the qdisc of Deficit Round Robin, not attached to an interface: its classes are served in turn, each with
+    up to its quantum in bytes.
+    """
     return Qdisc("drr", "drr", b"", classes)

@@ -38,50 +38,48 @@ class Encoding:
 
 
 def qdisc(aqm: str, spec: QueueSpec) -> Qdisc:
-    """Return the qdisc, with its options, of the discipline with the name `aqm`, such as "fq_codel", for the queue that
-    a link asks for.
+    """Return the qdisc, with its options, of the discipline with netlab's name `aqm`, such as "fq_codel", for the queue
+    that a link asks for. Raises KeyError for an unknown name.
     """
     return ENCODINGS[aqm].qdisc(spec)
 
 
 def marks(kind: str, statistics: bytes) -> int:
-    """Return the number of packets that a qdisc of the kind `kind` has marked with ECN, from the bytes of its
-    statistics (TCA_STATS_APP); 0 for one that no link has, such as a `tbf`.
-
-    `statistics` are the kernel's TCA_STATS_APP of the qdisc.
+    """Return the number of packets that a qdisc of the kind `kind`, such as "fq_codel", has marked with ECN, from the
+    bytes of its own statistics (the kernel's TCA_STATS_APP); 0 for a kind that no link has, such as "tbf".
     """
     encoding = ENCODINGS.get(kind)
     return 0 if encoding is None else encoding.marks(statistics)
 
 
 def _time(spec: QueueSpec, word: str, kind: int, option: str) -> Option | None:
-    """Return the qdisc's option of the number `kind` and the name `word` in µs from the link's `option` in ms; None if
-    the link does not give it.
+    """Return a qdisc's option in µs from the option with the name `option` of the link, which is in ms; None if the
+    link does not set it. `word` is its name in `tc`, `kind` the number of its netlink attribute.
     """
     return number(word, kind, ms_to_us(spec.options[option]), "us") if option in spec.options else None
 
 
 def _count(spec: QueueSpec, word: str, kind: int, option: str) -> Option | None:
-    """Return the qdisc's option of the number `kind` and the name `word` from the link's `option`, a whole number; None
-    if the link does not give it.
+    """Return a qdisc's option from the option with the name `option` of the link, a whole number; None if the link does
+    not set it. `word` is its name in `tc`, `kind` the number of its netlink attribute.
     """
     return number(word, kind, spec.options[option]) if option in spec.options else None
 
 
 def _ecn(spec: QueueSpec, kind: int) -> Option | None:
-    """Return the qdisc's option of the number `kind` that switches ECN marks on; None if the link does not ask for
-    them.
+    """Return the qdisc's option that switches ECN marks on, whose netlink attribute has the number `kind`; None if the
+    link does not ask for ECN.
     """
     return Option("ecn", wire.u32(kind, 1)) if spec.options.get("ecn") else None
 
 
 def _counter(place: int) -> Callable[[bytes], int]:
-    """Return a function that reads the 32-bit counter at the index `place` of a qdisc's statistics; it returns 0 if a
-    kernel's statistics are shorter.
+    """Return a function that returns the counter at the index `place`, from 0, of the 32-bit words of a qdisc's
+    statistics, given as bytes; it returns 0 if a kernel's statistics are shorter.
     """
 
     def read(statistics: bytes) -> int:
-        """Return the counter in the bytes of a qdisc's statistics, or 0 if they are too short."""
+        """Return the counter at the index `place` in the bytes of a qdisc's statistics; 0 if they are too short."""
         if len(statistics) < 4 * (place + 1):
             return 0
         return int(struct.unpack_from("=I", statistics, 4 * place)[0])
@@ -90,7 +88,7 @@ def _counter(place: int) -> Callable[[bytes], int]:
 
 
 def _cake_marks(statistics: bytes) -> int:
-    """Return the number of packets that CAKE has marked with ECN, summed over its tins, from the bytes of its
+    """Return the number of packets that a CAKE qdisc has marked with ECN, summed over its tins, from the bytes of its
     statistics.
     """
     marks = 0
@@ -104,15 +102,17 @@ def _cake_marks(statistics: bytes) -> int:
 
 
 def _fifo(spec: QueueSpec) -> Qdisc:
-    """Return the fifo, with its limit in bytes or packets, for the queue that a link asks for."""
+    """Return a fifo qdisc for the queue that a link asks for; its limit is in bytes if the link gives bytes or uses
+    segmentation offload, and else in packets.
+    """
     # With segmentation offload one packet may be 45 frames, so the room is counted in bytes.
     in_bytes = spec.queue_bytes is not None or spec.offload
     return qdiscs.fifo(spec.bytes if in_bytes else spec.packets, in_bytes=in_bytes)
 
 
 def _red(spec: QueueSpec) -> Qdisc:
-    """Return RED for the queue that a link asks for; thresholds that are not set are a quarter of its capacity, and a
-    third of that.
+    """Return RED's qdisc for the queue that a link asks for. By default, the upper threshold is a quarter of the
+    queue's capacity, the lower one a third of the upper, and the probability 0.1.
     """
     options = spec.options
     largest = options.get("max_packets", min(spec.bytes / FRAME_BYTES / 4, LARGEST_RED_PACKETS))
@@ -132,8 +132,9 @@ def _red(spec: QueueSpec) -> Qdisc:
 
 
 def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> int:
-    """Return RED's burst in packets of 1000 bytes for thresholds of `low_packets` and `high_packets` on a link of this
-    rate: (2 low + high) / 3, or the nearest value that `tc` and the kernel can represent.
+    """Return RED's burst in packets of 1000 bytes, (2 low + high) / 3, or the nearest value that `tc` and the kernel
+    can represent, for the thresholds `low_packets` and `high_packets` in full frames on a link of `bandwidth_bps`
+    bit/s.
 
     >>> _red_burst(30, 90, 5_000_000), _red_burst(1, 3, 5_000_000), _red_burst(2, 1000, 1000)
     (50, 3, 32)
@@ -143,16 +144,18 @@ def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> i
 
 
 def _choke_burst(low_packets: int, high_packets: int, bandwidth_bps: int) -> int:
-    """Return CHOKe's burst in packets of 1000 bytes for thresholds of `low_packets` and `high_packets` on a link of
-    this rate, as `tc` chooses it, or the nearest value whose average fits into 32 bits.
+    """Return CHOKe's burst in packets, (2 low + high) / 3 as `tc` chooses it, or the nearest value whose average fits
+    into 32 bits, for the thresholds `low_packets` and `high_packets`, in packets of 1000 bytes, on a link of
+    `bandwidth_bps` bit/s.
     """
     burst = max(1, (2 * low_packets + high_packets) // 3)
     return _nearest_burst(burst, low_packets * RED_PACKET_BYTES, high_packets * RED_PACKET_BYTES, bandwidth_bps)
 
 
 def _nearest_burst(burst: int, low_bytes: float, high_bytes: int, bandwidth_bps: int) -> int:
-    """Return the burst in packets of 1000 bytes that is nearest to `burst` and for which RED has a weight of the
-    average, with thresholds of `low_bytes` and `high_bytes` on a link of this rate in bit/s.
+    """Return the value nearest to `burst`, in packets of 1000 bytes, for which RED can represent the weight of its
+    average, for the thresholds `low_bytes` and `high_bytes` on a link of `bandwidth_bps` bit/s; it is lower only where
+    it must be, and above the lower threshold.
     """
     low_packets = low_bytes / RED_PACKET_BYTES
     least = round(low_packets) + 1
@@ -164,7 +167,7 @@ def _nearest_burst(burst: int, low_bytes: float, high_bytes: int, bandwidth_bps:
 
 
 def _codel(spec: QueueSpec) -> Qdisc:
-    """Return CoDel for the queue that a link asks for."""
+    """Return CoDel's qdisc for the queue that a link asks for, with the link's interval, target and ECN marks."""
     times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
     return qdisc_with_options(
         "codel", number("limit", 2, spec.packets), *times, _ecn(spec, 4) or Option("noecn", wire.u32(4, 0))
@@ -172,7 +175,9 @@ def _codel(spec: QueueSpec) -> Qdisc:
 
 
 def _fq_codel(spec: QueueSpec) -> Qdisc:
-    """Return FQ-CoDel for the queue that a link asks for."""
+    """Return FQ-CoDel's qdisc for the queue that a link asks for, with the link's number of flows, interval and target;
+    it marks with ECN unless the link forbids that.
+    """
     times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
     # tc-fq_codel(8): unlike codel, it marks unless told not to.
     marks = spec.options.get("ecn", True)
@@ -183,27 +188,33 @@ def _fq_codel(spec: QueueSpec) -> Qdisc:
 
 
 def _pie(spec: QueueSpec) -> Qdisc:
-    """Return PIE for the queue that a link asks for."""
+    """Return PIE's qdisc for the queue that a link asks for, with the link's target and ECN marks."""
     return qdisc_with_options(
         "pie", number("limit", 2, spec.packets), _time(spec, "target", 1, "target_ms"), _ecn(spec, 6)
     )
 
 
 def _fq_pie(spec: QueueSpec) -> Qdisc:
-    """Return FQ-PIE for the queue that a link asks for."""
+    """Return FQ-PIE's qdisc for the queue that a link asks for, with the link's number of flows, target and ECN
+    marks.
+    """
     limit, flows = number("limit", 1, spec.packets), _count(spec, "flows", 2, "flows")
     target = _time(spec, "target", 3, "target_ms")
     return qdisc_with_options("fq_pie", limit, flows, target, _ecn(spec, 10), flags=wire.NLA_F_NESTED)
 
 
 def _cake(spec: QueueSpec) -> Qdisc:
-    """Return CAKE for the queue that a link asks for, with its capacity in bytes."""
+    """Return CAKE's qdisc for the queue that a link asks for, with its capacity in bytes and the link's expected
+    round-trip time.
+    """
     rtt_ms = spec.options.get("rtt_ms")
     return qdiscs.cake(spec.bytes, None if rtt_ms is None else ms_to_us(rtt_ms))
 
 
 def _fq(spec: QueueSpec) -> Qdisc:
-    """Return fq, fair queueing with pacing of flows, for the queue that a link asks for."""
+    """Return the qdisc of fq, fair queueing with pacing of flows, for the queue that a link asks for, with the link's
+    limit per flow and highest rate of a flow.
+    """
     pacing = None if spec.options.get("pacing", True) else Option("nopacing", wire.u32(5, 0))
     rate_mbps = spec.options.get("flow_rate_mbps")
     return qdisc_with_options(
@@ -216,12 +227,14 @@ def _fq(spec: QueueSpec) -> Qdisc:
 
 
 def _sfq(spec: QueueSpec) -> Qdisc:
-    """Return SFQ for the queue that a link asks for."""
+    """Return SFQ's qdisc for the queue that a link asks for, with the link's limit per flow."""
     return qdiscs.sfq(spec.packets, SFQ_FLOWS, spec.options.get("flow_packets"))
 
 
 def _dualpi2(spec: QueueSpec) -> Qdisc:
-    """Return DualPI2 for the queue that a link asks for."""
+    """Return DualPI2's qdisc for the queue that a link asks for, with the link's target, step threshold and coupling
+    factor.
+    """
     coupling = spec.options.get("coupling")
     mask, word = (DUALPI2_ANY_ECT, "any_ect") if spec.options.get("any_ecn") else (DUALPI2_L4S_ECT, "l4s_ect")
     return qdisc_with_options(
@@ -240,8 +253,8 @@ def _dualpi2(spec: QueueSpec) -> Qdisc:
 
 
 def _choke(spec: QueueSpec) -> Qdisc:
-    """Return CHOKe for the queue that a link asks for; thresholds that are not set are derived from its capacity, as in
-    `_red`.
+    """Return CHOKe's qdisc for the queue that a link asks for. By default, the upper threshold is a quarter of the
+    queue's capacity in packets, the lower one a third of the upper, and the probability 0.02.
     """
     options, class_packets = spec.options, min(spec.packets, MAX_CHOKE_PACKETS)
     high = options.get("max_packets", max(3, min(class_packets // 4, LARGEST_RED_PACKETS)))
@@ -261,30 +274,34 @@ def _choke(spec: QueueSpec) -> Qdisc:
 
 
 def _classes(spec: QueueSpec, count: int, quantum_bytes: tuple[int, ...], *, repeats: bool) -> Classes:
-    """Return `count` classes for the queue that a link asks for, with these quanta in bytes; `repeats` is whether ports
-    beyond the last class start again with the first.
+    """Return `count` classes for the queue that a link asks for, each with the queue's capacity in packets.
+    `quantum_bytes` are DRR's quanta in bytes (() for ETS); if `repeats`, ports beyond the last class start again with
+    the first.
     """
     return Classes(count, spec.packets, quantum_bytes, spec.options.get("classify") == "flow", repeats)
 
 
 def _drr(spec: QueueSpec) -> Qdisc:
-    """Return DRR with its classes for the queue that a link asks for; it has DRR_CLASSES classes with a quantum of a
-    frame by default.
+    """Return DRR's qdisc for the queue that a link asks for, with a class for each of the link's quanta; by default
+    DRR_CLASSES classes with a quantum of one frame each.
     """
     quanta = tuple(spec.options.get("quanta_bytes", (FRAME_BYTES,) * spec.options.get("classes", DRR_CLASSES)))
     return classes.drr(_classes(spec, len(quanta), quanta, repeats=True))
 
 
 def _ets(spec: QueueSpec) -> Qdisc:
-    """Return ETS with its bands for the queue that a link asks for."""
+    """Return ETS's qdisc for the queue that a link asks for, with the link's bands; by default one strict band and two
+    that share the rest.
+    """
     strict, quanta = _ets_bands(spec.options)
     made = classes.ets(strict, quanta)
     return replace(made, classes=_classes(spec, strict + len(quanta), (), repeats=False))
 
 
 def _ets_bands(options: Mapping[str, Any]) -> tuple[int, tuple[int, ...]]:
-    """Return the number of strict bands and the quanta in bytes of the other bands from a link's options; by default
-    one strict band and ETS_QUANTA_BYTES.
+    """Return the number of ETS's strict bands and the quanta, in bytes, of its other bands from a link's options; by
+    default one strict band and ETS_QUANTA_BYTES. If the link sets only one of the two, there are no bands of the other
+    kind.
     """
     quanta = tuple(options.get("quanta_bytes", () if "strict" in options else ETS_QUANTA_BYTES))
     return options.get("strict", 0 if "quanta_bytes" in options else 1), quanta

@@ -13,27 +13,27 @@ class Interfaces:
     """
 
     def __init__(self) -> None:
-        """Start with the loopback device, which has number 1."""
+        """Start with the loopback device `lo`, which has the number 1."""
         self._numbers: dict[str, int] = {"lo": 1}
 
     def make(self, name: str) -> int:
-        """Return the number of a new interface, the next free one; the number of an interface that has one already
-        stays.
+        """Return the number of the new interface with the name `name`: one more than the highest so far, or its own if
+        it has one already.
         """
         return self._numbers.setdefault(name, max(self._numbers.values()) + 1)
 
     def note(self, name: str, number: int) -> None:
-        """Note that the kernel has given an interface this number."""
+        """Record that the interface with the name `name` has the number that the kernel has given it."""
         self._numbers[name] = number
 
     def __call__(self, name: str) -> int:
-        """Return the number of an existing interface. Raises KeyError if there is none of this name."""
+        """Return the number of the existing interface with the name `name`. Raises KeyError if there is none."""
         return self._numbers[name]
 
 
 def node_lines(plan: Plan) -> dict[str, list[str]]:
-    """Return the lines of `ip`, without that word, that configure each node after its links were made: bridges,
-    interfaces, addresses, routes, neighbours.
+    """Return the lines of `ip`, without that word, that configure each node's bridge, interfaces, addresses, routes and
+    neighbours after the links are made, in order, by the node's name.
     """
     lines: dict[str, list[str]] = {
         name: ["link set dev lo up"] for name in [*plan["hosts"], *plan["routers"], *plan["switches"]]
@@ -59,8 +59,8 @@ def node_lines(plan: Plan) -> dict[str, list[str]]:
 
 
 def ip_line(line: str, interface: Interfaces) -> bytes:
-    """Return the netlink message for one of the lines of `ip` that netlab writes, without the word `ip`; `interface`
-    gives the numbers, and a new one to an interface that the line makes.
+    """Return the netlink message for one of the lines of `ip` that netlab writes, given without the word `ip`.
+    `interface` has the numbers of the node's interfaces, and gets a new one if the line makes an interface.
 
     Raises UnknownLineError for any other line.
 

@@ -31,8 +31,9 @@ _NDMSG = struct.Struct("=BxxxiHBB")
 
 
 def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: str, peer_space: int) -> bytes:
-    """Return the netlink message that makes a veth pair: an interface `name` with the number `index` and the hardware
-    address `mac` here, and its peer, likewise, in the namespace with the descriptor `peer_space`.
+    """Return the netlink message that makes a veth pair: one end with the number `index`, the name `name` and the
+    hardware address `mac` in the namespace of the receiving socket, the other with `peer_index`, `peer` and `peer_mac`
+    in the namespace with the file descriptor `peer_space`.
 
     Parameters
     ----------
@@ -54,21 +55,21 @@ def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: 
 
 
 def ifb(index: int, name: str) -> bytes:
-    """Return the netlink message that makes an `ifb` device with this number and name."""
+    """Return the netlink message that makes an `ifb` device with the number `index` and the name `name`; it is off."""
     return _new_link(index, name, "ifb")
 
 
 def bridge(index: int, name: str) -> bytes:
-    """Return the netlink message that makes a bridge, with this number and name, that forwards at once and does not
-    snoop multicast.
+    """Return the netlink message that makes a bridge with the number `index` and the name `name`, which forwards at
+    once (no delay) and does not snoop multicast; it is off.
     """
     settings = u32(IFLA_BR_FORWARD_DELAY, 0) + attribute(IFLA_BR_MCAST_SNOOPING, b"\0")
     return _new_link(index, name, "bridge", data=settings)
 
 
 def _new_link(index: int, name: str, kind: str, *more: bytes, data: bytes = b"") -> bytes:
-    """Return the netlink message that makes a device of a kind such as "veth" with this number and name; `more` are
-    further attributes, `data` those of the kind.
+    """Return the netlink message that makes a device of a kind such as "veth", with the number `index` and the name
+    `name`. `more` are further attributes as bytes, and `data` are the attributes of its kind.
     """
     # iproute2 sends the kind without a zero byte at its end.
     info = attribute(IFLA_INFO_KIND, kind.encode()) + (attribute(IFLA_INFO_DATA, data) if data else b"")
@@ -77,44 +78,46 @@ def _new_link(index: int, name: str, kind: str, *more: bytes, data: bytes = b"")
 
 
 def _set(index: int, more: bytes = b"", *, flags: int = 0, mask: int = 0) -> bytes:
-    """Return the netlink message that changes an interface: the attributes `more`, and those of its `flags` that are in
-    `mask`.
+    """Return the netlink message that changes the interface with the number `index`: it sets the attributes `more`,
+    given as bytes, and those bits of the interface's flags that are 1 in `mask` to those in `flags`.
     """
     return message(wire.RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, flags, mask) + more)
 
 
 def up(index: int, master: int | None = None) -> bytes:
-    """Return the netlink message that switches the interface of a number on and, with `master`, makes it a port of the
-    bridge of that number.
+    """Return the netlink message that switches the interface with the number `index` on and, unless `master` is None,
+    makes it a port of the bridge with the number `master`.
     """
     return _set(index, b"" if master is None else u32(IFLA_MASTER, master), flags=IFF_UP, mask=IFF_UP)
 
 
 def down(index: int) -> bytes:
-    """Return the netlink message that switches the interface of a number off."""
+    """Return the netlink message that switches the interface with the number `index` off."""
     return _set(index, mask=IFF_UP)
 
 
 def remove(index: int) -> bytes:
-    """Return the netlink message that removes the device of a number."""
+    """Return the netlink message that removes the device with the number `index`."""
     return message(wire.RTM_DELLINK, 0, _IFINFO.pack(0, 0, index, 0, 0))
 
 
 def hardware(index: int, mac: str, frames: int) -> bytes:
-    """Return the netlink message that sets the hardware address `mac` of the interface `index`, and the length of its
-    queue in frames.
+    """Return the netlink message that sets the hardware address `mac`, such as "02:00:00:00:00:0a", of the interface
+    with the number `index`, and the length of its own queue to `frames` frames.
     """
     return _set(index, attribute(IFLA_ADDRESS, mac_bytes(mac)) + u32(IFLA_TXQLEN, frames))
 
 
 def number(index: int, word: str, value: int) -> bytes:
-    """Return the netlink message that sets the property `word`, one of NUMBERS, of the interface `index` to a value."""
+    """Return the netlink message that sets a numeric property of the interface with the number `index` to `value`;
+    `word` is its name in `ip`, one of NUMBERS, such as "mtu" (in bytes).
+    """
     return _set(index, u32(NUMBERS[word], value))
 
 
 def address(index: int, with_prefix: str) -> bytes:
-    """Return the netlink message that adds an IPv4 address `with_prefix` length, such as 10.0.0.1/24, to the interface
-    `index`.
+    """Return the netlink message that adds the IPv4 address `with_prefix`, such as "10.0.0.1/24", to the interface with
+    the number `index`; without a prefix length, 32 is meant.
     """
     host, _, prefix = with_prefix.partition("/")
     packed = ipaddress.IPv4Address(host).packed
@@ -127,10 +130,9 @@ def address(index: int, with_prefix: str) -> bytes:
 
 
 def route(to: str, via: str, initial_window_segments: int | None = None) -> bytes:
-    """Return the netlink message that adds a route to a network such as 10.0.1.0/24, or to "default", by the router at
-    the address `via`; TCP connections over it begin with a window of `initial_window_segments` (None: Linux's default).
-
-    `initial_window_segments` is the initial window of TCP connections over this route; Linux's default is 10.
+    """Return the netlink message that adds a route to a network such as "10.0.1.0/24", or to "default", by the router
+    with the IPv4 address `via`. TCP connections over it begin with a window of `initial_window_segments` segments
+    (None: Linux's default, 10).
     """
     metrics = b"" if initial_window_segments is None else u32(RTAX_INITCWND, initial_window_segments)
     return device_route(None, to, via, None, NLM_F_CREATE | NLM_F_EXCL, metrics=metrics)
@@ -139,9 +141,9 @@ def route(to: str, via: str, initial_window_segments: int | None = None) -> byte
 def device_route(
     index: int | None, to: str, via: str | None, source: str | None, flags: int, *, metrics: bytes, remove: bool = False
 ) -> bytes:
-    """Return the netlink message that adds, changes or (`remove`) removes the route to the network `to` by the
-    interface `index` and the router `via` (None: directly attached); `source` is the node's own address, `flags` those
-    of the message and `metrics` further attributes.
+    """Return the netlink message that adds, changes or, if `remove`, removes the IPv4 route to the network `to` by the
+    interface with the number `index` and the router `via` (None: directly attached). `source` is the node's own address
+    in a route that the kernel made, `flags` are those of the message, and `metrics` further attributes as bytes.
 
     Parameters
     ----------
@@ -172,8 +174,8 @@ def device_route(
 
 
 def neighbour(index: int, host: str, mac: str) -> bytes:
-    """Return the netlink message that adds a permanent neighbour on the interface `index`: the hardware address `mac`
-    of the IPv4 address `host`, so that no ARP is needed.
+    """Return the netlink message that adds a permanent neighbour on the interface with the number `index`: the hardware
+    address `mac` of the IPv4 address `host`, so that no ARP is needed.
     """
     body = _NDMSG.pack(AF_INET, index, NUD_PERMANENT, 0, 0)
     body += attribute(NDA_DST, ipaddress.IPv4Address(host).packed) + attribute(NDA_LLADDR, mac_bytes(mac))

@@ -103,12 +103,16 @@ class AttachedQdisc:
 
     @property
     def identity(self) -> object:
-        """A value that is equal for two queue disciplines which differ only in options that the kernel can change."""
+        """A value that is equal for two attached queue disciplines that differ only in options which the kernel can
+        change without making them anew.
+        """
         return self.qdisc.kind
 
     @property
     def line(self) -> str:
-        """The line of `tc` that makes the queue discipline."""
+        """The line of `tc`, without that word, that makes the queue discipline on its interface or, if it is `changed`,
+        sets its new options.
+        """
         place = "parent 1: handle 2:" if self.inner else "root handle 1:"
         if self.overhead_bytes:
             place += f" stab overhead {self.overhead_bytes}"
@@ -139,15 +143,15 @@ class Queueing(Protocol):
 
     @property
     def line(self) -> str:
-        """The line of `tc`."""
+        """The line of `tc`, without that word, that makes the queue discipline, class or filter."""
 
     def message(self, index: InterfaceIndex, /) -> bytes:
         """Return the netlink message of the line; `index` returns the number of an interface from its name."""
 
 
 def ingress(interface: str) -> TcCommand:
-    """Return the command that makes the hook for packets which arrive at an interface, to which filters can be
-    attached.
+    """Return the command of `tc` that makes the ingress hook of the interface with the name `interface`, to which
+    filters of arriving packets can be attached.
     """
     hook, flags = Qdisc("ingress", "ingress", b""), NLM_F_CREATE | NLM_F_EXCL
     return TcCommand(
@@ -157,14 +161,16 @@ def ingress(interface: str) -> TcCommand:
 
 
 def redirect(interface: str, device: str | None = None) -> TcCommand:
-    """Return the command that makes a filter for all packets which arrive at an interface; it redirects them to
-    `device`, or, if that is None, does nothing with them.
+    """Return the command of `tc` that makes a filter for all packets that arrive at the interface with the name
+    `interface`. It redirects them to the device with the name `device`, or, if that is None, does nothing with them.
 
     The interface must have an `ingress` hook.
     """
 
     def message_of(index: InterfaceIndex) -> bytes:
-        """Return the netlink message of the filter."""
+        """Return the netlink message that makes the filter; `index` returns the number of an interface from its
+        name.
+        """
         action = b""
         if device is not None:
             redirect = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index(device))
@@ -180,8 +186,8 @@ def redirect(interface: str, device: str | None = None) -> TcCommand:
 
 
 def removal(interface: str, *, arriving: bool = False) -> TcCommand:
-    """Return the command that removes an interface's queue discipline for departing packets or, with `arriving`, its
-    ingress hook and filters.
+    """Return the command of `tc` that removes the queue discipline for departing packets of the interface with the name
+    `interface` or, if `arriving`, its ingress hook and filters.
     """
     handle, parent = (INGRESS_HANDLE, TC_H_INGRESS) if arriving else (0, TC_H_ROOT)
     where = "ingress" if arriving else "root"
@@ -193,9 +199,9 @@ def removal(interface: str, *, arriving: bool = False) -> TcCommand:
 def qdisc_message(
     index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0, more: bytes = b""
 ) -> bytes:
-    """Return the netlink message that makes a queue discipline with this handle below `parent` on the interface
-    `index`, or that removes the one there if `qdisc` is None; `flags` are those of the message, `more` further
-    attributes.
+    """Return the netlink message that makes a queue discipline with the handle `handle` below the handle `parent` on
+    the interface with the number `index`, or that removes the one there if `qdisc` is None. `flags` are those of the
+    message, and `more` are further attributes as bytes.
 
     Parameters
     ----------
@@ -217,15 +223,15 @@ def qdisc_message(
 
 
 def _size_table(overhead_bytes: int) -> bytes:
-    """Return the netlink attribute that adds bytes to the length of each packet (tc-stab(8)); a negative number
-    subtracts them.
+    """Return the bytes of the netlink attribute with which a qdisc adds `overhead_bytes` to the length of each packet
+    (tc-stab(8)); a negative number subtracts them.
     """
     return attribute(wire.TCA_STAB, attribute(TCA_STAB_BASE, _SIZE_SPEC.pack(0, 0, 0, overhead_bytes, 0, 0, 0, 0)))
 
 
 def number(word: str, kind: int, value: int, unit: str = "") -> Option:
-    """Return a qdisc's option whose value is a 32-bit number: `word` is its name in `tc`, `kind` the number of its
-    attribute, `unit` that of the value in `tc`.
+    """Return a qdisc's option whose value is the 32-bit number `value`: `word` is its name in `tc`, `kind` the number
+    of its netlink attribute, and `unit` the unit after the value in `tc`.
 
     >>> number("target", 1, 5000, "us").words
     'target 5000us'
@@ -234,8 +240,8 @@ def number(word: str, kind: int, value: int, unit: str = "") -> Option:
 
 
 def qdisc_with_options(name: str, *options: Option | None, flags: int = 0) -> Qdisc:
-    """Return a queue discipline of the kind `name` with these options; the kernel uses its defaults for options that
-    are None. `flags` are those of the attribute with the options.
+    """Return a queue discipline of the kernel's kind `name` with these options; None stands for an option that is left
+    to the kernel's default. `flags` are added to the number of the attribute with the options.
 
     >>> qdisc_with_options("pie", number("limit", 2, 100), None).words
     'pie limit 100'
@@ -246,14 +252,17 @@ def qdisc_with_options(name: str, *options: Option | None, flags: int = 0) -> Qd
 
 
 def fifo(limit: int, *, in_bytes: bool) -> Qdisc:
-    """Return a first-in first-out queue with a limit in packets or, with `in_bytes`, in bytes."""
+    """Return a first-in first-out queue, not attached to an interface, for `limit` bytes if `in_bytes`, or else for
+    `limit` packets.
+    """
     kind, unit = ("bfifo", "b") if in_bytes else ("pfifo", "")
     return Qdisc(kind, f"{kind} limit {limit}{unit}", attribute(TCA_OPTIONS, struct.pack("=I", limit)))
 
 
 def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: int = 0, min_bytes: int = 0) -> Qdisc:
-    """Return a rate limit by a token bucket of `burst_bytes`, with a queue of `limit_bytes` in front of it;
-    `overhead_bytes` are added to the length of each packet, and at least `min_bytes` count.
+    """Return a rate limit of `rate_bps` bit/s by a token bucket of `burst_bytes` bytes, with a queue of `limit_bytes`
+    bytes in front of it. `overhead_bytes` are added to the length of each packet, and each counts with at least
+    `min_bytes` bytes.
 
     Parameters
     ----------
@@ -293,9 +302,9 @@ def netem(
     overhead_bytes: int = 0,
     seed: int | None = None,
 ) -> Qdisc:
-    """Return a wire as a `netem`: random delay in µs, loss (a rate, or the four rates of bursty loss), duplication, and
-    the time of serialization at `rate_bps` (None: none) of each packet plus `overhead_bytes`, for up to
-    `limit_packets`. Draws follow from `seed` (None: the kernel's own).
+    """Return a wire for up to `limit_packets` packets as a `netem`: random delay in µs (None: none), loss (a rate, or
+    the four rates of bursty loss), duplication, and the time of serialization at `rate_bps` bit/s (None: none) of each
+    packet plus `overhead_bytes`. Draws follow from `seed` (None: the kernel's own).
 
     Parameters
     ----------
@@ -358,8 +367,8 @@ def red(
     packet_bytes: int = 1000,
 ) -> Qdisc:
     """Return Random Early Detection (RED) for a queue of `limit_bytes`: between the two thresholds of the average in
-    bytes it drops or (`ecn`) marks packets, with up to this probability. The burst in packets, the link's rate and the
-    mean packet size set the average's weight. Raises NetlabError if the kernel cannot represent them.
+    bytes it drops or, if `ecn`, marks packets, with up to this probability. `burst_packets`, the link's rate in bit/s
+    and the mean packet size set the weight of the average. Raises NetlabError if the kernel cannot represent them.
 
     Parameters
     ----------
@@ -401,9 +410,10 @@ def choke(
     ecn: bool,
     packet_bytes: int = 1000,
 ) -> Qdisc:
-    """Return CHOKe: RED with the limit and the thresholds in packets that also drops an arriving packet together with a
-    queued one of the same flow; the other parameters are those of `red`. Raises NetlabError if the kernel cannot
-    represent them.
+    """Return CHOKe: as RED, with its limit and thresholds in packets, it drops or, if `ecn`, marks packets with up to
+    this probability; it also drops an arriving packet together with a queued one of the same flow. `burst_packets`, the
+    link's rate in bit/s and the mean size of packets set the weight of the average. Raises NetlabError if the kernel
+    cannot represent them.
     """
     low_bytes, high_bytes = low_packets * packet_bytes, high_packets * packet_bytes
     logs, table, share = _red_average(low_bytes, high_bytes, burst_packets, probability, bandwidth_bps, packet_bytes)
@@ -432,8 +442,8 @@ def _red_average(
 
 
 def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int:
-    """Return the log, from 1 to 31, of RED's averaging weight 2**-log for a lower threshold in bytes, a burst in
-    packets and packets of this size.
+    """Return the number log, from 1 to 31, for which 2**-log is the averaging weight of RED with the lower threshold
+    `low_bytes` in bytes, bursts of `burst_packets` packets, and packets of `packet_bytes` bytes.
 
     The weight is the largest with which a burst of `burst_packets` does not raise the average above the lower
     threshold. Raises NetlabError if there is none.
@@ -453,8 +463,8 @@ def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int
 
 
 def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
-    """Return the largest `red_weight_log` for which an idle table exists, for packets of `packet_bytes` on a link of
-    `bandwidth_bps`: on a slow link the average falls too slowly.
+    """Return the largest number that `red_weight_log` may have, so that the kernel has an idle table for it, for
+    packets of `packet_bytes` bytes on a link of `bandwidth_bps` bit/s; with larger ones the average falls too slowly.
 
     >>> red_max_weight_log(1000, 1000), red_max_weight_log(1000, 10_000_000)
     (8, 21)
@@ -465,8 +475,8 @@ def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
 
 
 def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> int:
-    """Return how many times `probability`, divided by the distance of the thresholds `low_bytes` and `high_bytes`, can
-    be doubled before it exceeds 1.
+    """Return the number of times that `probability`, divided by the distance of the thresholds `low_bytes` and
+    `high_bytes` in bytes, must be doubled until it exceeds 1.
 
     Raises NetlabError if the probability is too small.
     """
@@ -481,9 +491,9 @@ def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> 
 
 
 def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tuple[int, bytes]:
-    """Return RED's idle table for an average of weight 2**-`weight_log`, packets of `packet_bytes` and this rate: the
-    length of a cell as a logarithm of ticks, and the 256 cells, from which the kernel computes how far the average
-    falls while the queue is empty.
+    """Return RED's idle table, from which the kernel computes how far the average falls while the queue is empty: the
+    log2 of a cell's length in ticks of 64 ns, and the 256 cells as bytes. The average has the weight 2**-`weight_log`,
+    packets have `packet_bytes` bytes, and the rate is in bytes/s.
 
     Raises NetlabError if the average
     falls too slowly for a table.
@@ -503,15 +513,15 @@ def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tupl
 
 
 def _red_fall(weight_log: int, packet_ticks: int) -> float:
-    """Return the negative natural logarithm of the factor by which the average of weight 2**-`weight_log` decreases in
-    a tick without packets; a packet takes `packet_ticks`.
+    """Return the negative natural logarithm of the factor by which RED's average, of weight 2**-`weight_log`, decreases
+    in a tick of 64 ns without packets, if a packet takes `packet_ticks` ticks.
     """
     return -math.log(1 - 1 / (1 << weight_log)) / packet_ticks
 
 
 def _red_cell_log(weight_log: int, packet_ticks: int) -> int | None:
-    """Return the length of the idle table's cells as a logarithm of ticks, for an average of weight 2**-`weight_log`
-    and packets of `packet_ticks`; None if the longest cell is too short.
+    """Return the log2 of the length in ticks of 64 ns of a cell of RED's idle table, for an average of weight
+    2**-`weight_log` and packets that take `packet_ticks` ticks; None if the longest cell is too short.
     """
     if not packet_ticks:
         return 0
@@ -520,10 +530,8 @@ def _red_cell_log(weight_log: int, packet_ticks: int) -> int | None:
 
 
 def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
-    """Return CAKE with a capacity of `memory_bytes` for an expected round-trip time of `rtt_us` (None: its default),
-    without a rate limit, with one tin, frames counted as they are, and segments not split.
-
-    `memory_bytes` is its capacity in bytes, `rtt_us` the expected RTT in µs, or None for CAKE's default.
+    """Return CAKE with a capacity of `memory_bytes` bytes for an expected round-trip time of `rtt_us` µs (None: CAKE's
+    default), without a rate limit, with one tin, frames counted as they are, and segments not split.
     """
     parts = [u64(2, 0), u32(3, 3), u32(4, 0), u32(6, 0), u32(12, 0)]
     words = f"cake unlimited besteffort raw no-split-gso memlimit {memory_bytes}b"
@@ -535,8 +543,8 @@ def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
 
 
 def sfq(limit_packets: int, flows: int, depth_packets: int | None) -> Qdisc:
-    """Return stochastic fairness queueing for up to `flows` flows, with a total capacity of `limit_packets` and, per
-    flow, of `depth_packets` (None: the kernel's default).
+    """Return stochastic fairness queueing for up to `flows` flows, with a total capacity of `limit_packets` packets
+    and, for each flow, of `depth_packets` packets (None: the kernel's default).
     """
     # struct tc_sfq_qopt_v1: quantum, perturbation, limit, divisor, flows, depth, and RED's part, which stays off.
     options = _SFQ.pack(0, 0, limit_packets, 0, flows, depth_packets or 0)
@@ -545,8 +553,8 @@ def sfq(limit_packets: int, flows: int, depth_packets: int | None) -> Qdisc:
 
 
 def flow_rate(rate_bps: int) -> Option:
-    """Return fq's option for the highest rate of a flow in bit/s, which is limited to what 32 bits
-    of bytes/s can hold.
+    """Return the option of fq that limits the rate of each flow to `rate_bps` bit/s; the kernel gets at most 2**32 - 1
+    bytes/s.
     """
     return Option(f"maxrate {rate_bps}bit", u32(7, min(_bytes_per_s(rate_bps), U32)))
 
@@ -557,19 +565,19 @@ def _bytes_per_s(rate_bps: int) -> int:
 
 
 def _ticks(us: float) -> int:
-    """Return a time in µs as whole ticks of the kernel's packet scheduler, rounded down."""
+    """Return a time in µs as whole ticks of the kernel's packet scheduler, which take 64 ns each, rounded down."""
     return int(us * TICKS_PER_US)
 
 
 def _xmit_ticks(rate: int, size: int) -> int:
-    """Return the ticks in which `size` bytes leave at `rate` bytes/s, rounded down to whole microseconds as in
-    iproute2.
+    """Return the number of ticks of 64 ns in which `size` bytes leave at `rate` bytes/s; the time is first rounded down
+    to whole microseconds, as in iproute2.
     """
     return _ticks(int(1e6 * (size / min(rate, U32))))
 
 
 def _share(rate: float) -> int:
-    """Return a fraction of 1 as the same fraction of 2**32 - 1, as netem stores it."""
+    """Return a fraction of 1 as the same fraction of 2**32 - 1, rounded, as netem stores probabilities."""
     return round(rate * U32)
 
 

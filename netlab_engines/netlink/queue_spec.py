@@ -23,10 +23,14 @@ class QueueSpec:
 
     @property
     def packets(self) -> int:
-        """The room of the queue in packets."""
+        """The capacity of the queue in packets that the link requests, or KERNEL_QUEUE_PACKETS if it requests none in
+        packets.
+        """
         return KERNEL_QUEUE_PACKETS if self.queue_packets is None else self.queue_packets
 
     @property
     def bytes(self) -> int:
-        """The room of the queue in bytes; if it was requested in packets, a full frame for each."""
+        """The capacity of the queue in bytes: the number that the link requests, or, if it requests none in bytes, a
+        full frame for each packet of `packets`.
+        """
         return self.packets * FRAME_BYTES if self.queue_bytes is None else self.queue_bytes

@@ -49,32 +49,37 @@ class Words(Iterator[str]):
     """The remaining words of a typed line, from which functions take one after the other."""
 
     def __init__(self, line: str, words: list[str]) -> None:
-        """Start with `words`, the remaining words of the whole text `line`, which is shown in errors."""
+        """Start with the list `words`, the words that are still to be read of `line`, the whole text of the line, which
+        is shown in errors; the list is emptied by reading.
+        """
         self._line, self._words = line, words
 
     def __next__(self) -> str:
-        """Return the next word and remove it."""
+        """Remove the next word and return it. Raises StopIteration if there is none."""
         if not self._words:
             raise StopIteration
         return self._words.pop(0)
 
     def one(self, what: str) -> str:
-        """Return the next word and remove it. Raises UnknownLineError, with the description `what`,
-        if there is none.
+        """Remove the next word and return it. If there is none, raise UnknownLineError, whose text says that `what`, a
+        noun such as "the interface", is missing.
         """
         if not self._words:
             raise self.problem(f"{what} is missing at the end")
         return self._words.pop(0)
 
     def has(self, *words: str) -> bool:
-        """Return whether these words come next, and remove them if so."""
+        """Return True, and remove the words, if `words` are the next ones in this order; else return False and remove
+        none.
+        """
         there = tuple(self._words[: len(words)]) == words
         del self._words[: len(words) * there]
         return there
 
     def value(self, units: Mapping[str, float], what: str) -> float:
-        """Return the next word, a quantity such as "300ms", as a number in the unit whose factor in `units` is 1, and
-        remove it. Raises UnknownLineError, with the description `what`, for another word or unit.
+        """Remove the next word, a quantity such as "300ms", and return it as a number times the factor of its unit in
+        `units` (lower case; "" for none). Raises UnknownLineError, which names `what`, such as "the delay", for another
+        word or unit.
         """
         word = self.one(what)
         found = _QUANTITY.fullmatch(word)
@@ -84,7 +89,7 @@ class Words(Iterator[str]):
         return float(found[1]) * units[found[2].lower()]
 
     def more(self) -> bool:
-        """Return whether a quantity, such as "10ms" or "5", comes next."""
+        """Return whether the next word is a quantity, such as "10ms" or "5"; it is not removed."""
         return bool(self._words) and _QUANTITY.fullmatch(self._words[0]) is not None
 
     def end(self) -> None:
@@ -93,12 +98,15 @@ class Words(Iterator[str]):
             raise self.problem(f"{self._words[0]!r} is not expected")
 
     def problem(self, what: str) -> UnknownLineError:
-        """Return (not raise) the exception that says what is wrong with the line."""
+        """Return, and do not raise, the exception whose text shows the whole line and the clause `what` about its
+        mistake.
+        """
         return UnknownLineError(f"in the line `{self._line}`, {what}")
 
 
 def tc(words: Words) -> MessageMaker:
-    """Return the function that makes the netlink message of a typed line of `tc qdisc`; `words` begin after `tc`.
+    """Return the function that returns the netlink message of a typed line of `tc qdisc` from a function that returns
+    the number of an interface by its name; `words` are the words after `tc`.
 
     Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
 
@@ -128,8 +136,8 @@ def tc(words: Words) -> MessageMaker:
 
 
 def _handle(words: Words) -> int:
-    """Return the next word, a handle such as 1: or 1:1, as a number of 32 bits. Raises UnknownLineError for another
-    word.
+    """Remove the next word, a handle such as "1:" or "1:1" in hexadecimal digits, and return it as a 32-bit number.
+    Raises UnknownLineError for another word.
     """
     word = words.one("a handle")
     found = re.fullmatch(r"([0-9a-fA-F]{1,4}):([0-9a-fA-F]{0,4})", word)
@@ -139,8 +147,8 @@ def _handle(words: Words) -> int:
 
 
 def _qdisc(words: Words) -> Qdisc:
-    """Return the qdisc that the next words describe, from its kind on. Raises UnknownLineError if netlab does not
-    support it.
+    """Return the qdisc that the remaining words describe, from its kind (such as "netem") on, and remove them. Raises
+    UnknownLineError if netlab does not support it.
     """
     kind = words.one("the kind of qdisc")
     if kind == "netem":
@@ -166,8 +174,9 @@ def _qdisc(words: Words) -> Qdisc:
 
 
 def _quantities(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
-    """Return the quantities of a qdisc in all remaining words by the names in `known`, each in that name's unit; `rule`
-    completes the error for another word.
+    """Remove all remaining words, names of a qdisc's options each followed by a quantity, and return the quantities by
+    netlab's names. `known` has netlab's name and the factors of the units by the option's name in `tc`. Raises
+    UnknownLineError for another word; `rule` ends its text.
     """
     found: dict[str, float] = {}
     for word in words:
@@ -183,15 +192,17 @@ def _quantities(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]
 
 
 def _netem(words: Words) -> Qdisc:
-    """Return the netem that the remaining words describe."""
+    """Return the netem qdisc that the remaining words describe, for NETEM_PACKETS packets unless they give a limit.
+    Raises UnknownLineError for an option that is not supported.
+    """
     given = _quantities(words, _NETEM, "netem has limit, delay with a jitter, loss, duplicate, rate")
     told: dict[str, Any] = {name: value if name in SHARES else round(value) for name, value in given.items()}
     return qdiscs.netem(told.pop("limit", NETEM_PACKETS), **told)
 
 
 def _tbf(words: Words) -> Qdisc:
-    """Return the rate limit that the remaining words describe. Raises UnknownLineError unless they give a rate, a
-    burst, and a limit or a latency.
+    """Return the tbf qdisc, a rate limit, that the remaining words describe. Raises UnknownLineError unless they give a
+    rate, a burst, and a limit or a latency.
     """
     given = _quantities(words, _TBF, "tbf has rate, burst, and limit or latency")
     rate_bps, burst_bytes, limit_bytes = (round(given.get(name, 0)) for name in ("rate", "burst", "limit"))
@@ -218,15 +229,15 @@ class Route:
 
     @property
     def line(self) -> str:
-        """The line of `ip route show` for this route, with the space at its end."""
+        """The line in which `ip route show` shows this route, with the space at its end."""
         words = ["default" if self.to == ALL else self.to, *(["via", self.via] if self.via else []), "dev", self.device]
         words += ["proto", "kernel"] * bool(self.source) + ["scope", "link"] * (not self.via)
         words += ["src", self.source] if self.source else []
         return " ".join([*words, *["quickack 1"] * self.quick, ""])
 
     def message(self, verb: str, index: InterfaceIndex) -> bytes:
-        """Return the netlink message that does `verb` (add, replace, change or del) with the route; `index` returns the
-        number of an interface from its name.
+        """Return the netlink message that adds, replaces, changes or removes the route, as `verb` ("add", "replace",
+        "change" or "del") says; `index` returns the number of an interface from its name.
         """
         return links.device_route(
             index(self.device) if self.device else None, self.to, self.via, self.source,
@@ -236,8 +247,8 @@ class Route:
 
 
 def route(words: Words, *, needs_device: bool = True) -> Route:
-    """Return the route in a typed line of `ip route`; `words` begin after its verb. Without `needs_device` the line may
-    leave the interface out, and `device` is then "".
+    """Return the route in a typed line of `ip route`; `words` are the words after its verb. If `needs_device` is False,
+    the line may leave the interface out, and the route's `device` is then "".
 
     Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
     """

@@ -32,7 +32,9 @@ class UnknownLineError(ValueError):
 
 
 def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the kind and the value of each netlink attribute in `data`, up to its end or to an invalid length."""
+    """Yield the kind (a number, without its flags) and the value (bytes) of each netlink attribute in `data`, up to its
+    end or to an invalid length.
+    """
     offset = 0
     while offset + _ATTRIBUTE.size <= len(data):
         length, kind = _ATTRIBUTE.unpack_from(data, offset)
@@ -43,7 +45,8 @@ def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def attribute(kind: int, *values: bytes) -> bytes:
-    """Return a netlink attribute of a kind, padded to a multiple of four bytes; several values are joined.
+    """Return the bytes of a netlink attribute with the number `kind` and the joined `values` as its value, padded with
+    zeros to a multiple of four bytes.
 
     >>> attribute(1, b"fq").hex()
     '0600010066710000'
@@ -54,22 +57,23 @@ def attribute(kind: int, *values: bytes) -> bytes:
 
 
 def u8(kind: int, value: int) -> bytes:
-    """Return a netlink attribute of a kind with an 8-bit number."""
+    """Return the bytes of a netlink attribute with the number `kind`, whose value is an 8-bit number."""
     return attribute(kind, struct.pack("=B", value))
 
 
 def u32(kind: int, value: int) -> bytes:
-    """Return a netlink attribute of a kind with a 32-bit number."""
+    """Return the bytes of a netlink attribute with the number `kind`, whose value is a 32-bit number."""
     return attribute(kind, struct.pack("=I", value))
 
 
 def u64(kind: int, value: int) -> bytes:
-    """Return a netlink attribute of a kind with a 64-bit number."""
+    """Return the bytes of a netlink attribute with the number `kind`, whose value is a 64-bit number."""
     return attribute(kind, struct.pack("=Q", value))
 
 
 def text(kind: int, value: str) -> bytes:
-    """Return a netlink attribute of a kind with a text that ends with a zero byte.
+    """Return the bytes of a netlink attribute with the number `kind`, whose value is a text in UTF-8 with a zero byte
+    at its end.
 
     >>> text(3, "h1-eth0").hex()
     '0c00030068312d6574683000'
@@ -78,14 +82,16 @@ def text(kind: int, value: str) -> bytes:
 
 
 def message(kind: int, flags: int, body: bytes) -> bytes:
-    """Return a whole netlink request of a kind such as RTM_NEWLINK; `body` has the family's fixed part and the
-    attributes, and NLM_F_REQUEST is added to `flags`.
+    """Return the bytes of a whole netlink request: `kind` is its number, such as RTM_NEWLINK, `body` its fixed part and
+    its attributes, and NLM_F_REQUEST is added to `flags`.
     """
     return HEADER.pack(HEADER.size + len(body), kind, NLM_F_REQUEST | flags, 0, 0) + body
 
 
 def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the kind and the body of each netlink message in the data that was read from a socket."""
+    """Yield the kind (a number such as RTM_NEWQDISC) and the body (bytes after the header) of each netlink message in
+    `data`, which was read from a socket.
+    """
     offset = 0
     while offset < len(data):
         length, kind, _flags, _sequence, _pid = HEADER.unpack_from(data, offset)
@@ -98,7 +104,9 @@ Lines = list[tuple[str, bytes]]
 
 
 def batches(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
-    """Yield the messages, each with its line, in their order and in parts of at most MAX_BATCH_BYTES."""
+    """Yield the given netlink messages, each with its command line, in their order and in lists whose messages have at
+    most MAX_BATCH_BYTES bytes in total; a longer message is alone.
+    """
     ready: Lines = []
     length = 0
     for line, message in lines:
@@ -112,7 +120,8 @@ def batches(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
 
 
 def batch(requests: list[bytes]) -> bytes:
-    """Return several netlink messages as one request, numbered from 0 in their order.
+    """Return several netlink messages as the bytes of one request, with the sequence numbers 0, 1, 2, ... in their
+    order.
 
     The kernel acknowledges the last message, and reports an error for any message.
     """
