@@ -48,8 +48,8 @@ def system_path() -> list[str]:
 
 
 def tool(name: str, remedy: str) -> Requirement:
-    """Return the requirement that the program `name` is in a directory of `system_path()`; `remedy` is the advice if it
-    is not.
+    """Return the requirement that the program with the name `name` is in a directory of `system_path()`, met or not;
+    `remedy` is a sentence for the user if it is not.
     """
     place = shutil.which(name, path=":".join(system_path()))
     return Requirement(name, place is not None, place or "not found", remedy)

@@ -31,8 +31,9 @@ _HELLO_EVERY_S = 0.2
 def run_test(
     host: str, port: int, request: TestRequest, *, on_rows: Callable[[list[Counters]], None] | None = None
 ) -> dict[str, Any]:
-    """Run the test `request` with the server at a host and port to its end, and return its report, as ``netlab perf
-    --json`` prints it; `on_rows` gets the samples of all streams at the end of each interval, in a thread of its own.
+    """Run the test `request` with the ``netlab perf`` server at the name or address `host` and this port to its end,
+    and return its report, as ``netlab perf --json`` prints it. `on_rows` gets the samples of all streams at the end of
+    each interval, in a thread of its own (None: nothing is called).
 
     Parameters
     ----------
@@ -67,8 +68,9 @@ class _Test(Side):
     def __init__(
         self, host: str, port: int, request: TestRequest, on_rows: Callable[[list[Counters]], None] | None
     ) -> None:
-        """Connect to the server at a host and port and send the greeting of a control connection for the test
-        `request`; `on_rows` gets the samples of each interval. Raises ThroughputError if there is no server.
+        """Connect to the ``netlab perf`` server at the name or address `host` and this port, and announce a control
+        connection for the test `request`. `on_rows` gets the samples of each interval (None: nothing is called). Raises
+        ThroughputError if there is no server.
         """
         self._request = request
         self._on_rows = on_rows
@@ -94,8 +96,8 @@ class _Test(Side):
             self._close()
 
     def _agree(self) -> Message:
-        """Ask the server for the test and return its READY message, with the test's token and first stream id. Raises
-        ThroughputError if it refuses.
+        """Ask the server for the test and return its READY message, which has the test's token (hexadecimal digits) and
+        the number of its first UDP stream. Raises ThroughputError if it refuses.
         """
         self._channel.send("HELLO", test=self._request.to_message(), boot_id=boot_id())
         ready = self._next("READY", HANDSHAKE_S)
@@ -104,7 +106,9 @@ class _Test(Side):
         return ready
 
     def _open_streams(self, ready: Message) -> None:
-        """Open this side's end of each stream with the token and stream id of the server's READY message."""
+        """Open this side's end of each stream of the test; `ready` is the server's READY message, which has the test's
+        token and the number of its first UDP stream. Raises ThroughputError if one cannot be opened.
+        """
         for index in range(self._request.streams):
             if self._request.protocol == "tcp":
                 self._open_tcp(index, ready["token"])
@@ -113,8 +117,9 @@ class _Test(Side):
                 self._open_udp(index, stream_id, bytes.fromhex(ready["token"]))
 
     def _open_tcp(self, index: int, token: str) -> None:
-        """Connect the TCP stream of this index (from 0), tuned as the test asks, and greet the server with the test's
-        token.
+        """Connect the TCP stream with this index (from 0), with the window, segment size and congestion control that
+        the test asks for, and announce it to the server by the test's token (hexadecimal digits). Raises
+        ThroughputError if that fails.
         """
         request = self._request
         with self._stream_socket(index, socket.SOCK_STREAM, "connect to") as sock:
@@ -129,9 +134,9 @@ class _Test(Side):
             self._add_end(index, request, sock)
 
     def _open_udp(self, index: int, stream_id: int, token: bytes) -> None:
-        """Open the UDP stream of this index (from 0) with its stream id: send greetings with the test's token until the
-        server answers, so that packets pass in both directions and ARP has finished. Raises ThroughputError if it does
-        not answer.
+        """Open the UDP stream with this index (from 0), whose datagrams have the number `stream_id`: send datagrams
+        with the test's token until the server answers, so that packets pass both ways and ARP has finished. Raises
+        ThroughputError if it does not answer.
         """
         with self._stream_socket(index, socket.SOCK_DGRAM, "greet") as sock:
             sock.connect(self._address)
@@ -153,8 +158,9 @@ class _Test(Side):
 
     @contextmanager
     def _stream_socket(self, index: int, kind: socket.SocketKind, doing: str) -> Iterator[socket.socket]:
-        """Yield a new socket of this kind (TCP or UDP) for the stream `index`; if the block fails, close it and raise
-        ThroughputError, which says that the stream could not `doing` (such as "connect to") the server.
+        """Return a context manager that yields a new socket of this kind (TCP or UDP) for the stream with the index
+        `index` (from 0). If its block fails, the socket is closed and ThroughputError is raised, whose text says what
+        the stream could not do: `doing`, such as "connect to".
         """
         sock = socket.socket(self._sock.family, kind)
         try:
@@ -167,7 +173,9 @@ class _Test(Side):
             raise
 
     def _raise_waiting_error(self) -> None:
-        """Raise the error in the next waiting event, if there is one; other events stay."""
+        """Raise the error in the next waiting event, if that is an error; if it is none, put the event back at the end
+        of the queue.
+        """
         try:
             event = self._events.get_nowait()
         except queue.Empty:
@@ -175,8 +183,8 @@ class _Test(Side):
         self._events.put(self._as_message(event))
 
     def _start(self) -> float:
-        """Start the receivers, tell the server, start the senders when it has started, and return the test's start in s
-        on the monotonic clock.
+        """Start the client's receivers, let the server start, then start the client's senders; return the test's start
+        in s on this side's monotonic clock. Raises ThroughputError if the server does not start.
         """
         start_s = time.monotonic()
         self._start_ends(start_s, sends=False)
@@ -190,7 +198,9 @@ class _Test(Side):
         return start_s
 
     def _wait_for_streams(self) -> None:
-        """Wait until all data of both sides has arrived; datagrams in flight have some time for that."""
+        """Wait until all data of both sides has arrived; datagrams in flight have some round trips for that. Raises
+        ThroughputError if the streams do not end in time or the connection breaks.
+        """
         missing = {"mine done"} if self._request.direction == "up" else {"mine done", "DONE"}
         deadline_s = None
         if self._request.duration_s is not None:
@@ -209,8 +219,8 @@ class _Test(Side):
                 self._wait_for_datagrams(counters_by_index(event, self._request))
 
     def _bye(self, ready: Message, rows: list[Counters]) -> dict[str, Any]:
-        """Exchange counters with the server and return the report; `rows` are this side's samples, `ready` is the
-        server's READY message.
+        """Exchange counters with the server and return the test's report; `ready` is the server's READY message, and
+        `rows` are this side's samples. Raises ThroughputError if the server does not answer.
         """
         request = self._request
         own = self._counters()
@@ -230,8 +240,8 @@ class _Test(Side):
         }
 
     def _next(self, type_: str, timeout_s: float) -> Message:
-        """Return the next event, which must be a message of this type. Raises ThroughputError if it is another, or none
-        comes within `timeout_s`.
+        """Return the next event of the control connection, which must be a message of the type `type_`, such as
+        "READY". Raises ThroughputError if it is another or an error, or if none comes within `timeout_s` s.
         """
         try:
             return super()._next(type_, timeout_s)
@@ -241,7 +251,9 @@ class _Test(Side):
             ) from None
 
     def _as_message(self, event: Any) -> Message:
-        """Return an event as a message; raise ThroughputError if it is an error or the server's REFUSED or ERROR."""
+        """Return `event`, an event of the control connection, as a message. Raises ThroughputError if it is an error or
+        the server's message REFUSED or ERROR.
+        """
         message = super()._as_message(event)
         if message["type"] in ("REFUSED", "ERROR"):
             raise ThroughputError(str(message.get("reason", "The server refused the test without a reason."))[:500])
@@ -249,8 +261,8 @@ class _Test(Side):
 
 
 def connect(host: str, port: int) -> socket.socket:
-    """Return a TCP connection to the server at a host and port. Raises ThroughputError, with the reason and a remedy,
-    if none can be made within CONNECT_S.
+    """Return a TCP connection to the ``netlab perf`` server at the name or address `host` and this port. Raises
+    ThroughputError, with the reason and a remedy, if none can be made within CONNECT_S s.
     """
     where = f"{host} port {port}"
     try:
@@ -273,7 +285,9 @@ def connect(host: str, port: int) -> socket.socket:
 
 
 def _reason(error: OSError) -> str:
-    """Return the reason of a network error as words for a sentence."""
+    """Return the reason of a network error as a few words for the end of a sentence, such as "Network is
+    unreachable".
+    """
     if error.errno == errno.ETIMEDOUT or isinstance(error, TimeoutError):
         return "no answer in time"
     return error.strerror or str(error)

@@ -100,8 +100,8 @@ def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run ``netlab perf`` as a server or a client, print errors, and return its exit code: 0, EXIT_FAILED or
-    EXIT_INTERRUPTED.
+    """Run ``netlab perf`` as a server or a client with the parsed options `args`, print errors, and return its exit
+    code: 0, EXIT_FAILED after an error or EXIT_INTERRUPTED after Ctrl-C.
     """
     try:
         _check_role(args)
@@ -120,7 +120,9 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _check_role(args: argparse.Namespace) -> None:
-    """Raise ThroughputError if an option of the client was given to the server, or the other way round."""
+    """Raise ThroughputError if the parsed options `args` of a server have one that only a client has, or the other way
+    round.
+    """
     usual = argparse.ArgumentParser()
     add_arguments(usual)
     strange = ONLY_CLIENT if args.server else ONLY_SERVER
@@ -132,8 +134,8 @@ def _check_role(args: argparse.Namespace) -> None:
 
 
 def request_from(args: argparse.Namespace) -> TestRequest:
-    """Return the test that a client's options describe. Raises ThroughputError if they contradict each other or a value
-    is not allowed.
+    """Return the test that the parsed options `args` of a client describe. Raises ThroughputError if they contradict
+    each other or a value is not allowed.
     """
     if args.reverse and args.bidir:
         raise ThroughputError("Choose one of --reverse (the server sends) and --bidir (both send).")
@@ -180,13 +182,13 @@ def volume_bytes(text: str) -> int:
 
 
 def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
-    """Serve tests until Ctrl-C or SIGTERM, print a log and a final line, and write each report as JSON to `out`, if it
-    is not None.
+    """Run a server with the parsed options `args` until Ctrl-C or SIGTERM; print a log and a final line, and write the
+    report of each test as a line of JSON to `out` (None: nowhere). Raises ThroughputError if it cannot listen.
     """
 
     def report(peer: str, request: TestRequest, result: dict[str, Any]) -> None:
-        """Write the result of a finished test of the client at `peer` as JSON and, as text, to the log; `request` has
-        its settings.
+        """Write the report `result` of a finished test with the client at the address `peer` as a line of JSON, and as
+        text to the log; `request` has the test's settings.
         """
         if out is not None:
             _write(out, json.dumps({"client": peer, **result, "settings": request.to_message()}) + "\n")
@@ -196,7 +198,9 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
             say("\n".join(lines))
 
     def say(line: str) -> None:
-        """Print a line of the log, unless the standard output has the reports; errors then go to the standard error."""
+        """Print a line of the log; if the standard output has the reports, print only lines about failures, to the
+        standard error.
+        """
         if out is not sys.stdout:
             print(line, flush=True)
         elif "failed" in line:
@@ -226,8 +230,8 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
 
 
 def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
-    """Run a client's test, print its table and summary, and write its report as JSON to `out`, if it is not None.
-    Raises ThroughputError if it fails.
+    """Run the test of a client with the parsed options `args`, print its table and summary, and write its report as
+    JSON to `out` (None: nowhere). Raises ThroughputError if it fails or a stream ended early.
     """
     request = request_from(args)
     table = IntervalTable(request, args.format)
@@ -235,7 +239,9 @@ def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
     head = [f"{describe(request)}, to {args.client}", *table.header()]
 
     def show(rows: list[dict[str, Any]]) -> None:
-        """Print the table's rows of an interval from its samples."""
+        """Print the table's lines for one interval, from the samples of its streams, unless the report goes to the
+        standard output.
+        """
         if not quiet:
             print("\n".join(head + table.rows(rows)), flush=True)
             head.clear()
@@ -256,9 +262,9 @@ def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
 
 @contextlib.contextmanager
 def _output(target: str | None) -> Iterator[TextIO | None]:
-    """Yield the open file or stream for the JSON report by the option `target` ("-" is the standard output), or None
-    without one; it is opened before the test, so that a wrong path is reported at once. Raises ThroughputError if it
-    cannot be opened.
+    """Return a context manager that yields the open text file for the JSON report at the path `target`, the standard
+    output for "-", or None for None; the file is opened before the test, so that a wrong path is reported at once.
+    Raises ThroughputError if it cannot be opened.
     """
     if target is None:
         yield None
@@ -291,12 +297,15 @@ def _write(out: TextIO, text: str) -> None:
 
 
 def _number(metavar: str | None, low: float, high: float, rule: str, read: type[int | float] = float) -> dict[str, Any]:
-    """Return the arguments of `add_argument` for an option that is a number from `low` to `high`, read by `read`;
-    `rule` is the text of the error, `metavar` the value's name in the help.
+    """Return the keyword arguments of argparse's `add_argument` for an option that is a number from `low` to `high`,
+    parsed by `read`. `metavar` is the value's name in the help (None: argparse's choice), and `rule` the sentence of
+    the error for another value.
     """
 
     def number(text: str) -> float:
-        """Return the number in the text of an option. Raises ArgumentTypeError, with the rule, if it is not allowed."""
+        """Return the number in `text`, the value of the option. Raises ArgumentTypeError, with the rule, if it is none
+        or not allowed.
+        """
         try:
             value = read(text)
         except ValueError:

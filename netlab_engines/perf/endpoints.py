@@ -33,8 +33,8 @@ class Endpoint:
     """True if this end sends."""
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
-        """Prepare the end of the stream `index` (from 0) of the test `request` on an open socket; nothing is sent or
-        received before `start`.
+        """Prepare this side's end of the stream with the index `index` (from 0) of the test `request` on an open
+        socket; nothing is sent or received before `start`.
         """
         self.index = index
         self.request = request
@@ -51,7 +51,7 @@ class Endpoint:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the stream at once, by closing both directions of its connection."""
+        """End the stream at once, by closing both directions of its connection; nothing happens if it is closed."""
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -59,8 +59,8 @@ class Endpoint:
 
     def sample(self) -> Counters:
         """Return what this end sent or received since the last sample (bytes and, by protocol, datagrams or
-        retransmissions), with its present state, for a row of the interval table. Raises OSError if the connection is
-        gone.
+        retransmissions) and its present state, by the column's name in the interval table. Raises OSError if the
+        connection is gone.
         """
         raise NotImplementedError
 
@@ -70,8 +70,8 @@ class Endpoint:
         """
 
     def counters(self) -> Counters:
-        """Return this end's totals without the omitted part, by the names of the JSON report; "error" is None if it had
-        none.
+        """Return this end's totals without the omitted part at the test's start, by their names in the JSON report;
+        "error" is None or the text of a network error.
         """
         raise NotImplementedError
 
@@ -94,7 +94,9 @@ class Endpoint:
         raise NotImplementedError
 
     def _increases(self, **now: float) -> dict[str, float]:
-        """Return the increase of each of these counters since the last call, or since the start."""
+        """Return the increase of each of the given counters since the last call, or since 0 at the first; `now` has
+        their present values by name.
+        """
         grown = {name: value - self._before.get(name, 0) for name, value in now.items()}
         self._before.update(now)
         return grown
@@ -112,8 +114,8 @@ class TcpSending(Endpoint):
     sends = True
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
-        """Prepare the sending end of the stream `index` on a connected socket, with the congestion control that the
-        test asks for. Raises ThroughputError if the kernel does not have it.
+        """Prepare the sending end of the stream with the index `index` (from 0) of the test `request` on a connected
+        socket, with the test's congestion control. Raises ThroughputError if the kernel does not have it.
         """
         super().__init__(index, request, sock)
         if request.congestion is not None:
@@ -131,8 +133,8 @@ class TcpSending(Endpoint):
         self._wait_until_delivered()
 
     def _wait_until_delivered(self) -> None:
-        """Wait until the peer has read everything and closes its direction, or nothing was
-        acknowledged for PATIENCE_S.
+        """Wait until the peer has read everything and closes its direction, or until nothing new was acknowledged for
+        PATIENCE_S s.
         """
         closing = select.poll()
         closing.register(self.sock.fileno(), select.POLLIN)
@@ -143,14 +145,14 @@ class TcpSending(Endpoint):
                 acked, moved_s = now_acked, time.monotonic()
 
     def stop(self) -> None:
-        """End the sending at once."""
+        """End the sending at once, and close both directions of the connection."""
         if self._sender is not None:
             self._sender.stop()
         super().stop()
 
     def _read(self) -> TcpInfo:
-        """Return the kernel's present state of the connection, and note its round-trip time and
-        window for the totals.
+        """Return the kernel's present state of the connection, and keep its round-trip time and its largest congestion
+        window for the totals. Raises OSError if the connection is gone.
         """
         info = tcp_info.read(self.sock)
         self._rtts_ms += [info.rtt_ms] if info.rtt_ms else []
@@ -158,8 +160,8 @@ class TcpSending(Endpoint):
         return info
 
     def sample(self) -> Counters:
-        """Return the bytes acknowledged and the segments retransmitted since the last sample, and the present window,
-        round-trip time and delivery rate.
+        """Return the bytes acknowledged and the segments retransmitted since the last sample, and the present windows
+        in segments, round-trip time in ms and delivery rate in Mbit/s. Raises OSError if the connection is gone.
         """
         info = self._read()
         grown = self._increases(bytes=max(0, info.bytes_acked or 0), retransmits=info.retransmits or 0)
@@ -180,8 +182,8 @@ class TcpSending(Endpoint):
         self._cwnd_max = 0
 
     def counters(self) -> Counters:
-        """Return the bytes sent, retransmissions, round-trip times in ms and windows in segments without the omitted
-        part.
+        """Return the totals without the omitted part: bytes sent, segments retransmitted, round-trip times in ms, and
+        windows in segments; also the segment size in bytes, the congestion control and the error (None: none).
         """
         info, sender, rtts_ms = self._read(), self._sender, self._rtts_ms
         return {
@@ -206,8 +208,9 @@ class TcpReceiving(Endpoint):
     sends = False
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, skipped_bytes: int) -> None:
-        """Prepare the receiving end of the stream `index` on a connected socket, of which `skipped_bytes` were read
-        before, with the window that the test asks for. Raises ThroughputError if it is not allowed.
+        """Prepare the receiving end of the stream with the index `index` (from 0) of the test `request` on a connected
+        socket, with the test's window; `skipped_bytes` were read from the connection before and do not count. Raises
+        ThroughputError if the window is not allowed.
         """
         super().__init__(index, request, sock)
         if request.window_bytes is not None:
@@ -225,7 +228,7 @@ class TcpReceiving(Endpoint):
             pass
 
     def sample(self) -> Counters:
-        """Return the bytes received since the last sample."""
+        """Return the bytes received since the last sample, under the name "bytes"."""
         return self._increases(bytes=self._receiver.received_bytes)
 
     def mark_omitted(self) -> None:
@@ -234,7 +237,9 @@ class TcpReceiving(Endpoint):
         self._omitted_until_s = time.monotonic()
 
     def counters(self) -> Counters:
-        """Return the bytes received and the time in s in which they arrived, both without the omitted part."""
+        """Return the bytes received, the time in s in which they arrived, both without the omitted part, and the error
+        (None: none).
+        """
         receiver = self._receiver
         first_s = receiver.first_s if self._omitted_until_s is None else self._omitted_until_s
         seconds = 0.0
@@ -255,8 +260,8 @@ class UdpSending(Endpoint):
     sends = True
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
-        """Prepare the sending end of the stream `index` on a connected socket; `stream_id` is that of the datagrams
-        that count, and `stream_id` + 1 that of the omitted ones.
+        """Prepare the sending end of the stream with the index `index` (from 0) of the test `request` on a connected
+        socket; datagrams that count have the number `stream_id`, omitted ones `stream_id` + 1.
         """
         super().__init__(index, request, sock)
         self._stream_id = stream_id
@@ -271,8 +276,8 @@ class UdpSending(Endpoint):
         self._send(self._stream_id, self._end_s())
 
     def _send(self, stream_id: int, end_s: float | None) -> None:
-        """Send datagrams of a stream id until `end_s` on the monotonic clock (None: until the test's number of bytes),
-        unless the end was stopped.
+        """Send datagrams with the number `stream_id` until `end_s` in s on the monotonic clock (None: until the test's
+        number of bytes is sent); send none if `stop` was called.
         """
         request = self.request
         sender = UdpSender(
@@ -291,20 +296,24 @@ class UdpSending(Endpoint):
             sender.run()
 
     def stop(self) -> None:
-        """End the sending at once."""
+        """End the sending at once; the socket stays open."""
         self._stopped = True
         for sender in list(self._senders):
             sender.stop()
 
     def sample(self) -> Counters:
-        """Return the bytes and datagrams sent since the last sample, the omitted ones included."""
+        """Return the payload bytes and the datagrams sent since the last sample, the omitted ones included, as "bytes"
+        and "datagrams".
+        """
         return self._increases(
             bytes=sum(sender.sent_bytes for sender in self._senders),
             datagrams=sum(sender.sent_datagrams for sender in self._senders),
         )
 
     def counters(self) -> Counters:
-        """Return the bytes and datagrams sent, without the omitted ones, and the time in s that sending them took."""
+        """Return the payload bytes and the datagrams sent, without the omitted ones, the time in s that sending them
+        took, and the error (None: none).
+        """
         if not self._senders:
             return {"sent_bytes": 0, "datagrams": 0, "error": None}
         sender = self._senders[-1]
@@ -324,8 +333,8 @@ class UdpReceiving(Endpoint):
     sends = False
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
-        """Prepare the receiving end of the stream `index` on a connected socket; `stream_id` is that of the datagrams
-        that count, and `stream_id` + 1 that of the omitted ones.
+        """Prepare the receiving end of the stream with the index `index` (from 0) of the test `request` on a connected
+        socket; datagrams that count have the number `stream_id`, omitted ones `stream_id` + 1.
         """
         super().__init__(index, request, sock)
         self._receiver = UdpReceiver(sock, stream_ids=[stream_id, stream_id + 1], batch=request.batch)
@@ -337,12 +346,12 @@ class UdpReceiving(Endpoint):
         self._receiver.run()
 
     def stop(self) -> None:
-        """End the receiving after the datagrams that wait are counted."""
+        """End the receiving, after the datagrams that wait in the socket are counted; the socket stays open."""
         self._receiver.stop()
 
     def wait_for_rest(self, sent_datagrams: int, quiet_s: float) -> None:
-        """Wait until all of `sent_datagrams` (the sender's total without the omitted ones) have arrived, or none has
-        arrived for `quiet_s`.
+        """Wait until `sent_datagrams` datagrams (the number that the sender has sent, without the omitted ones) have
+        arrived, or none has arrived for `quiet_s` s.
         """
         self._receiver.read_now()
         seen, moved_s = self._account.received_datagrams, time.monotonic()
@@ -353,8 +362,8 @@ class UdpReceiving(Endpoint):
                 seen, moved_s = self._account.received_datagrams, time.monotonic()
 
     def sample(self) -> Counters:
-        """Return the bytes and datagrams received and the datagrams lost since the last sample, the omitted ones
-        included, and the present jitter in ms.
+        """Return the payload bytes and datagrams received and the datagrams lost since the last sample, the omitted
+        ones included, and the present jitter in ms; the number of lost ones is negative if late ones arrived.
         """
         self._receiver.read_now()
         both = (self._account, self._omitted)
@@ -368,8 +377,9 @@ class UdpReceiving(Endpoint):
         return {**grown, "jitter_ms": self._account.jitter_ms}
 
     def counters(self) -> Counters:
-        """Return the distinct bytes and datagrams received without the omitted ones, the time in s in which they
-        arrived, reordering, duplicates, jitter and delays in ms, and drops in the socket's buffer.
+        """Return the payload bytes and the different datagrams received without the omitted ones, the time in s in
+        which they arrived, the numbers of reordered and duplicate ones, jitter and delays in ms, drops in the socket's
+        buffer, and the error (None: none).
         """
         account = self._account
         count = account.received_datagrams
@@ -404,8 +414,9 @@ class Sampler:
         start_s: float,
         on_rows: Callable[[list[Counters]], None] | None = None,
     ) -> None:
-        """Prepare to sample these ends for a test that starts at `start_s` on the monotonic clock, with the intervals
-        of `request`; `on_rows` is called with the rows of each interval, one for each end, in the thread.
+        """Prepare to sample these ends of streams during a test that starts at `start_s` in s on the monotonic clock,
+        with the intervals of `request`. `on_rows` is called in the sampler's thread with the rows of each interval, one
+        for each end (None: nothing is called).
         """
         self.rows: list[Counters] = []
         self._endpoints = endpoints
@@ -423,6 +434,7 @@ class Sampler:
         return self
 
     def __exit__(self, *_error: object) -> None:
+        """Take the last sample and end the thread; an exception in the block is raised on."""
         self.stop()
 
     def stop(self) -> None:
@@ -432,8 +444,8 @@ class Sampler:
             self._thread.join()
 
     def _run(self) -> None:
-        """Sample at the end of each interval, and mark the end of the omitted time, until `stop`;
-        runs in the thread.
+        """Sample all ends at the end of each interval, and tell them when the omitted time ends, until `stop`; then
+        sample once more. Runs in the thread.
         """
         marked = self._omit_s == 0
         number = 1
@@ -455,8 +467,8 @@ class Sampler:
             self._sample()
 
     def _sample(self) -> None:
-        """Add a row for each end to `rows`, for the time since the last sample; ends whose connection is gone have
-        none.
+        """Append a row to `rows` for each end of a stream, for the time since the last sample, and pass the rows on; an
+        end whose connection is gone has none.
         """
         from_s, self._sampled_s = self._sampled_s, time.monotonic()
         length_s = max(self._sampled_s - from_s, 1e-9)
@@ -491,7 +503,9 @@ class Side:
     at_client: bool
 
     def __init__(self, sock: socket.socket, peer: str) -> None:
-        """Prepare the control connection on an open socket; `peer` names the other side in errors."""
+        """Prepare the control connection of a test on an open socket; `peer` names the other side at the beginning of
+        errors. Nothing is read before the connection's thread is started.
+        """
         self._sock = sock
         self._peer = peer
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -499,8 +513,9 @@ class Side:
         self._endpoints: dict[int, Endpoint] = {}
 
     def _next(self, type_: str, timeout_s: float) -> Message:
-        """Return the next event, which must be a message of this type. Raises TimeoutError if none comes within
-        `timeout_s`, and ThroughputError if it is another or an error.
+        """Return the next event of the control connection, which must be a message of the type `type_`, such as
+        "READY". Raises TimeoutError if none comes within `timeout_s` s, and ThroughputError if it is another or an
+        error.
         """
         try:
             message = self._as_message(self._events.get(timeout=timeout_s))
@@ -511,7 +526,7 @@ class Side:
         return message
 
     def _as_message(self, event: Any) -> Message:
-        """Return an event as a message; if it is a ThroughputError, raise it."""
+        """Return `event`, an event of the control connection, as a message; if it is a ThroughputError, raise it."""
         if isinstance(event, ThroughputError):
             raise event
         message: Message = event
@@ -520,11 +535,9 @@ class Side:
     def _add_end(
         self, index: int, request: TestRequest, sock: socket.socket, *, stream_id: int = 0, skipped_bytes: int = 0
     ) -> Endpoint:
-        """Make this side's end of the stream `index` of a test on an open socket, add it and return it; whether it
-        sends follows from the test's direction. `stream_id` is for UDP, `skipped_bytes` were read from a TCP connection
-        before.
-
-        `stream_id` is needed for UDP. `skipped_bytes` is the number of bytes already read from a TCP connection.
+        """Make this side's end of the stream with the index `index` (from 0) of a test on an open socket, add it to
+        this side and return it; the test's direction decides whether it sends. `stream_id` is the number of a UDP
+        stream's datagrams, and `skipped_bytes` were read from a TCP connection before.
         """
         sends = request.client_sends(index) == self.at_client
         made: Endpoint
@@ -536,8 +549,8 @@ class Side:
         return made
 
     def _start_ends(self, start_s: float, *, sends: bool) -> list[Endpoint]:
-        """Start those ends of this side that send, or (`sends` is False) those that receive, and return them; `start_s`
-        is the test's start on the monotonic clock.
+        """Start those ends of this side that send, if `sends`, or else those that receive, and return them; `start_s`
+        is the test's start in s on this side's monotonic clock.
         """
         found = [endpoint for endpoint in self._endpoints.values() if endpoint.sends == sends]
         for endpoint in found:
@@ -545,10 +558,10 @@ class Side:
         return found
 
     def _when_finished(self, endpoints: list[Endpoint], tell: Callable[[], None]) -> None:
-        """Call `tell` when all of these ends have finished, in a thread that waits for them."""
+        """Call `tell` in a new thread as soon as all of these ends have finished; return at once."""
 
         def announce() -> None:
-            """Wait for all ends, then call the function."""
+            """Wait until all of the ends have finished, then call `tell`."""
             for endpoint in endpoints:
                 endpoint.finished.wait()
             tell()
@@ -556,8 +569,8 @@ class Side:
         threading.Thread(target=announce, name="announcer", daemon=True).start()
 
     def _wait_for_datagrams(self, sent: Mapping[int, Counters]) -> None:
-        """Wait some round trips of the control connection for datagrams in flight, then stop the UDP receivers; `sent`
-        has the counters of the other side by the stream's index.
+        """Wait for datagrams in flight until all have arrived or none came for three round trips (at least 0.5 s), then
+        stop this side's UDP receivers; `sent` has the counters of the other side by the stream's index (from 0).
         """
         quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
         for index, endpoint in self._endpoints.items():
@@ -566,7 +579,7 @@ class Side:
                 endpoint.stop()
 
     def _counters(self) -> dict[int, Counters]:
-        """Return the totals of this side's ends by the stream's index."""
+        """Return the totals of each of this side's ends by the stream's index (from 0)."""
         return {index: endpoint.counters() for index, endpoint in self._endpoints.items()}
 
     def _close(self) -> None:
@@ -577,5 +590,5 @@ class Side:
 
 
 def _text(error: OSError | None) -> str | None:
-    """Return a network error as text, or None if there is none."""
+    """Return the text of a network error; None for None."""
     return None if error is None else (error.strerror or str(error))

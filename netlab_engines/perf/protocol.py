@@ -92,7 +92,9 @@ class TestRequest:
 
     @classmethod
     def from_message(cls, message: object) -> TestRequest:
-        """Return the test in a JSON object from the network. Raises ThroughputError for any mistake in it."""
+        """Return the test in `message`, a JSON value that came from the network. Raises ThroughputError for any mistake
+        in it.
+        """
         if not isinstance(message, dict):
             raise ThroughputError("The requested test must be a JSON object.")
         known = {field.name for field in fields(cls)}
@@ -118,7 +120,7 @@ class TestRequest:
             raise ThroughputError(f"congestion must be a short name such as cubic; got {short_repr(name)}.")
 
     def to_message(self) -> Message:
-        """Return the settings as a JSON object."""
+        """Return the settings by name as a JSON object, which `from_message` reads."""
         return asdict(self)
 
     @property
@@ -155,7 +157,7 @@ class Channel:
 
     def __init__(self, sock: socket.socket, peer: str, events: queue.SimpleQueue[Any]) -> None:
         """Prepare the control connection on an open socket; messages that arrive go to the queue `events`, and `peer`
-        names the other side in errors. Nothing is read before `start`.
+        names the other side at the beginning of errors. Nothing is read before `start`.
         """
         self._sock = sock
         self._peer = peer
@@ -166,11 +168,13 @@ class Channel:
         self._thread = threading.Thread(target=self._read, name=f"control {peer}", daemon=True)
 
     def start(self) -> None:
-        """Start the thread that reads messages."""
+        """Start the thread that puts the messages which arrive into the queue of events."""
         self._thread.start()
 
     def send(self, type_: str, **content: Any) -> None:
-        """Send a message of this type with its further fields. Raises ThroughputError if the connection is broken."""
+        """Send a message of the type `type_`, such as "START", whose further fields are `content`; any thread may call
+        this. Raises ThroughputError if the connection is broken.
+        """
         data = json.dumps({"type": type_, **content}).encode() + b"\n"
         try:
             with self._sending:
@@ -212,8 +216,8 @@ class Channel:
 
 
 def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[str, Any]]:
-    """Return the counters in a message BYE, ACK: BYE or DONE by the stream's index, for all streams of the test. Raises
-    ThroughputError if they are not valid.
+    """Return the counters in a message BYE, ACK: BYE or DONE, by name, for each stream of the test by its index (from
+    0); a stream without counters has {}. Raises ThroughputError if they are not valid.
     """
     try:
         counters = {entry["index"]: entry for entry in message["counters"]}
@@ -232,20 +236,22 @@ def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[
 
 
 def counters_in_order(counters: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the counters, given by the stream's index, as the list that a message contains and `counters_by_index`
-    reads.
+    """Return `counters`, given by the stream's index (from 0), as the list that a message contains and that
+    `counters_by_index` reads.
     """
     return [{"index": index, **own} for index, own in counters.items()]
 
 
 def greeting(*parts: object) -> bytes:
-    """Return the first line of a connection, as bytes, with these parts after the protocol's name."""
+    """Return the first line of a connection as bytes: the protocol's name and `parts`, which are "control", or
+    "stream", the test's token and the stream's index.
+    """
     return b" ".join([GREETING, *(str(part).encode() for part in parts)]) + b"\n"
 
 
 def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[str]:
-    """Read exactly the first line of a new connection, within `timeout_s` for each byte, and return its parts after the
-    protocol's name: "control", or "stream", a token and an index.
+    """Read the first line of a new connection, and not a byte more, and return its parts after the protocol's name:
+    "control", or "stream", a token and an index. Each byte may take `timeout_s` s.
 
     Raises ThroughputError if it is not a greeting of netlab perf, and OSError if the connection breaks.
     """
@@ -266,14 +272,16 @@ def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[s
 
 
 def hello_datagram(stream_id: int, token: bytes = b"") -> bytes:
-    """Return the bytes of a greeting datagram for a UDP stream, which no receiver counts; the client's contains the
-    test's token.
+    """Return the bytes of a greeting datagram of the UDP stream with the number `stream_id`, which receivers do not
+    count; the client's has the test's token, the server's none.
     """
     return HEADER.pack(stream_id & MAX_STREAM_ID, HELLO_SEQ, 0) + token
 
 
 def read_hello(datagram: bytes) -> tuple[int, bytes] | None:
-    """Return the stream id and the token ("" if it has none) of a greeting datagram, or None for other bytes."""
+    """Return the stream's number and the token (b"" if it has none) of a greeting datagram; None if the bytes are
+    another datagram.
+    """
     if len(datagram) < HEADER.size:
         return None
     stream_id, seq, _ = HEADER.unpack_from(datagram)
@@ -281,7 +289,9 @@ def read_hello(datagram: bytes) -> tuple[int, bytes] | None:
 
 
 def boot_id() -> str:
-    """Return the kernel's boot id, which is equal for processes whose clocks are the same, or "" if there is none."""
+    """Return the kernel's boot id as text, which is equal for processes with the same monotonic clock; "" if there is
+    none.
+    """
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -289,7 +299,9 @@ def boot_id() -> str:
 
 
 def _notice_death(sock: socket.socket) -> None:
-    """Make the kernel detect within about half a minute that the other machine vanished without a FIN."""
+    """Set TCP options of the socket so that the kernel detects within about half a minute that the other machine
+    vanished without closing, and sends small messages at once.
+    """
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (
         (socket.TCP_KEEPIDLE, 10),
@@ -302,7 +314,9 @@ def _notice_death(sock: socket.socket) -> None:
 
 
 def _plain(entry: dict[str, object]) -> bool:
-    """Return whether all values of a message's object are None, short texts or ordinary numbers."""
+    """Return whether all values of `entry`, an object in a message, are None, texts of less than 200 characters or
+    numbers below 1e30.
+    """
     return all(
         value is None
         or (isinstance(value, str) and len(value) < 200)
@@ -312,7 +326,9 @@ def _plain(entry: dict[str, object]) -> bool:
 
 
 def _decode(line: bytes) -> Message:
-    """Return the message in a line of JSON. Raises ThroughputError if it is none."""
+    """Return the message in `line`, a line of JSON with an object that has a type. Raises ThroughputError if it is
+    none.
+    """
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

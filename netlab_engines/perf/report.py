@@ -35,7 +35,9 @@ _OF_A_STREAM = {
 
 
 def describe(request: TestRequest) -> str:
-    """Return a description of a test in one line: protocol, streams, direction, length, and for UDP size and rate."""
+    """Return one line of text about a test: protocol, number of streams, direction, its time or number of bytes, and
+    for UDP the size of datagrams and the rate.
+    """
     way = {"up": "client to server", "down": "server to client", "both": "both ways"}[request.direction]
     length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
     rate = ""
@@ -49,9 +51,9 @@ def describe(request: TestRequest) -> str:
 def combine(
     request: TestRequest, client: Mapping[int, Record], server: Mapping[int, Record], *, same_clock: bool = True
 ) -> tuple[Record, list[Record]]:
-    """Combine the counters that the client's and the server's ends have of every stream, by its index from 0, and
-    return the sums over all streams and a record for each stream. One-way delays are left out unless both sides have
-    the same clock.
+    """Return the record of all streams together and a list with a record for each stream, from the counters of the
+    client's and the server's ends by the stream's index (from 0). One-way delays become None unless `same_clock`, that
+    is, both sides are on the same machine.
 
     Goodput is the receiver's data over the receiver's own time. The loss rate is ``1 - received / sent``, which
     includes losses after the last datagram that arrived.
@@ -86,8 +88,8 @@ def combine(
 
 
 def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
-    """Return the record of all streams together: sums of counts, the longest time, and minima, maxima and means of the
-    others.
+    """Return the record of all streams together: sums of counts, the longest time, the smallest of minima, the largest
+    of maxima, the means of means, and the rates that follow.
     """
     total: Record = {name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)}
     total["seconds"] = max((s["seconds"] for s in streams), default=0.0)
@@ -105,8 +107,8 @@ def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
 
 
 def _sent_mbps(request: TestRequest, record: Record) -> float | None:
-    """Return the rate of payload in Mbit/s that the stream of a record sent, over the test's duration or, if that was
-    longer, over its own; None without a time.
+    """Return the rate of payload in Mbit/s at which the stream of `record` sent, over the planned time of the test or,
+    if that was longer, over the time that sending took; None if no time is known.
     """
     return _mbps(record["sent_bytes"], max(record.get("sending_seconds") or 0.0, request.duration_s or 0.0))
 
@@ -122,7 +124,7 @@ def _add_loss(record: Record) -> None:
 
 
 def _mbps(volume_bytes: int, seconds: float) -> float | None:
-    """Return the rate in Mbit/s of `volume_bytes` in a time of `seconds`; None if the time is 0."""
+    """Return the rate in Mbit/s of `volume_bytes` bytes in `seconds` s; None if the time is 0."""
     return rate_mbps(volume_bytes, seconds) if seconds > 0 else None
 
 
@@ -134,7 +136,9 @@ class IntervalTable:
     """
 
     def __init__(self, request: TestRequest, unit: str) -> None:
-        """Prepare the table of a test, with volumes in `unit`, a key of FORMATS."""
+        """Prepare the table of the test `request`, which shows volumes in `unit`, "B", "KB" or "MB"; nothing is
+        printed.
+        """
         self._request = request
         self._unit = unit
         self._labels = [
@@ -158,8 +162,8 @@ class IntervalTable:
         return lines
 
     def rows(self, samples: Sequence[Record]) -> list[str]:
-        """Return the lines of the table for one interval, from the samples of its streams; a star marks an omitted
-        interval.
+        """Return the lines of the table for one interval, from the samples of its streams, one for each (at least one);
+        a star marks an interval that does not count.
         """
         by_stream = {sample["stream"]: sample for sample in samples}
         first = samples[0]
@@ -180,12 +184,16 @@ class IntervalTable:
         ]
 
     def _columns(self) -> list[tuple[str, str]]:
-        """Return the columns of a test with one stream: the name in samples and the title of each."""
+        """Return the columns of the table of a test with one stream, from left to right: the name in samples and the
+        title of each.
+        """
         own = _OF_A_STREAM[self._request.protocol, self._request.direction]
         return [("bytes", f"moved ({self._unit})"), ("goodput_mbps", self._meaning()), *own]
 
     def _meaning(self) -> str:
-        """Return the title of the rate that this side measures, by protocol and direction."""
+        """Return the title of the rate that the client measures, such as "acked (Mbit/s)", which depends on protocol
+        and direction.
+        """
         request = self._request
         if request.direction == "up":
             return "acked (Mbit/s)" if request.protocol == "tcp" else "sent (Mbit/s)"
@@ -193,8 +201,8 @@ class IntervalTable:
 
 
 def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
-    """Return the lines of the final table of a test, from the records of all streams and of their sum (`total`), with
-    volumes in `unit`, a key of FORMATS, and sentences about problems.
+    """Return the lines of the final table of a test, and sentences about problems after it. `streams` has the record of
+    each stream, `total` that of all together; volumes are in `unit`, "B", "KB" or "MB".
 
     The table has a row or a column per stream, whichever fits the terminal better; sentences about problems follow.
     """
@@ -240,8 +248,8 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
 
 
 def _slower_than_offered(request: TestRequest, streams: Sequence[Record]) -> list[str]:
-    """Return a sentence if senders were slower than the requested rate, and one about iperf3's unit if they were much
-    slower; [] otherwise.
+    """Return a sentence, in a list, if a sender was slower than the requested rate, and a second one about iperf3's
+    unit of rates if it was much slower; [] if none was.
     """
     sent_mbps = [s["sent_mbps"] or 0.0 for s in streams if s.get("offered_mbps")]
     offered_mbps = (request.rate_bps or 0) / BITS_PER_MEGABIT
@@ -261,7 +269,8 @@ def _slower_than_offered(request: TestRequest, streams: Sequence[Record]) -> lis
 
 
 def _in_larger_unit(bps: float) -> str:
-    """Return a clause with a rate in bit/s converted to kbit/s or Mbit/s, or "" below 1 kbit/s.
+    """Return a clause with the rate `bps`, in bit/s, converted to kbit/s or Mbit/s, for the end of a sentence; "" below
+    1 kbit/s.
 
     >>> _in_larger_unit(20_000), _in_larger_unit(10**6), _in_larger_unit(500)
     (', which is 20 kbit/s', ', which is 1 Mbit/s', '')
@@ -272,12 +281,14 @@ def _in_larger_unit(bps: float) -> str:
 
 
 def amount(volume_bytes: float, unit: str) -> str:
-    """Return a number of bytes as text in `unit`, a key of FORMATS; in B it is a whole number."""
+    """Return the number `volume_bytes` of bytes as text in `unit`, "B", "KB" or "MB", without the unit's name; in B it
+    is a whole number.
+    """
     return f"{int(volume_bytes)}" if unit == "B" else number(volume_bytes / FORMATS[unit])
 
 
 def number(value: float | None) -> str:
-    """Return a number with about four digits as text, or a dash if there is none.
+    """Return a number as text with about four digits (whole numbers with all); "-" for None, NaN and infinity.
 
     >>> number(4.78234), number(95.641), number(1234.5), number(17), number(None)
     ('4.782', '95.64', '1234', '17', '-')
@@ -291,8 +302,8 @@ def number(value: float | None) -> str:
 
 
 def _cell(record: Record, key: str, unit: str) -> str:
-    """Return the text of a cell: a record's value under `key`, with volumes in `unit`, or minimum, mean and maximum for
-    "rtt" and "delay".
+    """Return the text of a table's cell: the record's value under `key`, a volume in `unit` ("B", "KB" or "MB") if the
+    name ends in bytes. For "rtt" and "delay" it has minimum, mean and maximum in ms.
     """
     if key.endswith("bytes"):
         return amount(record[key], unit)
@@ -302,5 +313,5 @@ def _cell(record: Record, key: str, unit: str) -> str:
 
 
 def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:
-    """Return the values in groups of COLUMNS_PER_LINE, in their order."""
+    """Return the values in groups of COLUMNS_PER_LINE in their order; the last group may be shorter."""
     return (values[i : i + COLUMNS_PER_LINE] for i in range(0, len(values), COLUMNS_PER_LINE))
