@@ -173,7 +173,7 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
 
 
 def _links_from(node: str, near: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return the number of links from a node to each node that can be reached; `near` has all neighbours."""
+    """Return the number of links from `node` to each node that it reaches, by name; `near` has all their neighbours."""
     found, waiting = {node: 0}, [node]
     for here in waiting:
         for there in near[here]:

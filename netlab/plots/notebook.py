@@ -100,7 +100,7 @@ def _broken(part: dict[str, Any], letters: int) -> dict[str, Any]:
 
 
 def break_title(title: str, letters: int = MAX_TITLE_LETTERS) -> str:
-    """Return a title with a line break if it has more than `letters` letters, where possible after a punctuation mark.
+    """Return a title with `<br>` in it if it has more than `letters` letters, where possible after a punctuation mark.
 
     Both lines of a title that has up to twice as many letters fit, if it has a space near its middle.
 

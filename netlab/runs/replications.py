@@ -298,7 +298,7 @@ def _labelled(run: Run, labels: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _seeds(given: int | Iterable[int]) -> tuple[list[int], list[str]]:
-    """Return the list of seeds that the argument `seeds` means, and a message for each mistake in it."""
+    """Return the seeds that `given` means (10: 1 to 10; of a list its items), and a message for each mistake in it."""
     given = plain(given)
     if isinstance(given, int) and is_integer(given):
         number = given

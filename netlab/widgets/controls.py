@@ -51,7 +51,7 @@ def _common_settings(label: str, unit: str) -> dict[str, Any]:
 
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> ipywidgets.Dropdown:
-    """Return a drop-down list of texts; it starts with `value`, by default the first option."""
+    """Return a drop-down list of `options` with this label; it starts with `value`, by default the first option."""
     return ipywidgets.Dropdown(
         options=list(options),
         value=options[0] if value is None else value,
