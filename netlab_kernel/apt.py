@@ -305,8 +305,8 @@ def _refusal(package: Package | None) -> str:
 
 
 def _other_ways() -> str:
-    """Return instructions, as text of several lines, to get kernels without apt; their commands work without netlab's
-    dependencies.
+    """Return instructions for users, as text of several lines, to get kernels without apt: build from a downloaded
+    source, or unpack kernels from another machine.
     """
     oldest = ".".join(map(str, tree.oldest_here()))
     archive, command = f"linux-{TESTED_VERSION}.tar.xz", f"{sys.executable} -m netlab_kernel.command"

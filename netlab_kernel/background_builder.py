@@ -20,8 +20,8 @@ MAX_RETRY_PAUSE_S = 0.01
 
 
 def start() -> subprocess.Popen[bytes]:
-    """Start a process in the background that builds the pocket kernel and outlives this one, and return it without
-    waiting; its output is discarded.
+    """Start a process that builds the pocket kernel in the background and outlives this one, and return it without
+    waiting; its output is discarded, and its progress is in a file of the cache.
     """
     return subprocess.Popen(
         [sys.executable, "-m", "netlab_kernel.background_builder"],

@@ -126,8 +126,8 @@ def build_for(
         return library_kernel.ready(machine) if source is None and machine == library_kernel.WASM else None
 
     def make(meter: Meter, work: Path, log: Path) -> library_kernel.LibraryKernel:
-        """Unpack the source in the directory `work` and build the kernel from a linked copy of its tree; the programs'
-        output goes to `log`.
+        """Unpack the source in the directory `work`, build the kernel from a linked copy of its tree, and return it;
+        `meter` gets the progress, the file `log` the programs' output. Raises KernelError if a step fails.
         """
         origin = _get_source(source, meter, log)
         prerequisites.check_disk()
@@ -376,8 +376,8 @@ class Objects:
         self.objects = 0
 
     def __call__(self, line: str) -> None:
-        """Count a line of make's output if it tells of a compiled object, and report the progress; other lines are
-        ignored.
+        """Count a line of make's output if it names a compiled object, such as " CC net/ipv4/tcp.o", and report the
+        done fraction of the phase; other lines are ignored.
         """
         if OBJECT.match(line):
             self.objects += 1

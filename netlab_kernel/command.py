@@ -103,7 +103,7 @@ def _build(args: argparse.Namespace) -> None:
     line = ProgressLine()
 
     def show(moment: BuildProgress) -> None:
-        """Show the progress of the build in the progress line."""
+        """Show the progress `moment` of the build, as text, in the progress line."""
         line.show(str(moment), moment.phase)
 
     progress = None if args.quiet else show

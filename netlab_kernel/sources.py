@@ -111,7 +111,7 @@ def fetch(meter: Meter, log: Path) -> Source:
 
 
 def _downloaded_packages() -> list[Path]:
-    """Return the paths of the source packages that earlier builds downloaded to the cache."""
+    """Return the paths of the .deb source packages that earlier builds downloaded to the cache, in no particular order."""
     return list(downloads().glob("*.deb"))
 
 
@@ -136,8 +136,9 @@ def source_at(path: Path) -> Source:
 
 
 def _variables(source_tree: Path) -> dict[str, str | None]:
-    """Return the environment variables for builds in a source tree; None removes a variable. They hide the user's own
-    compiler settings, and the date of the build, so that the same source gives the same binary.
+    """Return the environment variables for builds in the folder `source_tree`, by name; None removes a variable. They
+    hide the user's own compiler settings, and set date, user and host of the build to fixed texts, so that the same
+    source gives the same binary.
     """
     # The same source must give the same binary, so leave out this build's date, user and host.
     dated = datetime.fromtimestamp((source_tree / "Makefile").stat().st_mtime, timezone.utc)

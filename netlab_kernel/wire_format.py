@@ -104,8 +104,8 @@ def _fields(body: str) -> Iterator[tuple[str, str, int | None]]:
 
 
 def enums(text: str) -> dict[str, dict[str, int]]:
-    """Return the numbers of the enumerations in a C header's text: by the name of the enumeration, and in it by the
-    name of the constant.
+    """Return the numbers of the enumerations in the text of a C header: by the name of the enumeration, and in it by
+    the name of the constant. Constants without a value count on from the one before.
     """
     found: dict[str, dict[str, int]] = {}
     for name, body in _ENUM.findall(_COMMENT.sub("", text)):
@@ -204,7 +204,9 @@ def hash_header() -> str:
 
 
 def outputs() -> dict[Path, str]:
-    """Return the text of each file that is generated from the headers, by its path."""
+    """Return the text of each file (the Python modules and the C header) that is generated from the C headers, by the
+    file's path.
+    """
     return {PYTHON: python_module(), HASH_HEADER: hash_header(), CONSTANTS: constants_module()}
 
 

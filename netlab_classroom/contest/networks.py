@@ -123,8 +123,8 @@ def _walk(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
 
 
 def _steps(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
-    """Return a rate that alternates between 1.6 and 0.4 times `mean_mbps`: pairs of time in s and rate in Mbit/s, each
-    held for 2 to 5 s; `chance` is the random generator.
+    """Return a link's rate that alternates between 1.6 and 0.4 times `mean_mbps`, the high rate first: pairs of time in
+    s and rate in Mbit/s, each held for 2 to 5 s; `chance` is the random generator.
     """
     steps, at_s, low = [], 0.0, False
     while at_s < DURATION_S - STEP_S:

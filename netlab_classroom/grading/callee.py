@@ -59,7 +59,9 @@ class MessageStream:
         return data
 
     def _read_more(self) -> None:
-        """Wait for data, and append them to the buffer. Raises EOFError when the other end is closed."""
+        """Wait for data from the file descriptor, and append them to the buffer. Raises EOFError when the other end is
+        closed.
+        """
         got = os.read(self._descriptor, _PART_BYTES)
         if not got:
             raise EOFError
@@ -252,11 +254,11 @@ class Programming:
         return self._stream.receive()
 
     def deliver(self, _now_s: float, piece: bytes) -> None:
-        """Keep a piece of delivered data for the reply to the current call."""
+        """Keep `piece`, data that the student's program delivers, for the reply to the current call."""
         self._delivered.append(piece)
 
     def note_sent(self, _now_s: float, _data: bytes) -> None:
-        """Do nothing: the grader's side counts what is sent."""
+        """Do nothing: the grader's side counts the data that the student's program sends."""
 
 
 class VideoRule:

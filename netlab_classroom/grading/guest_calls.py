@@ -241,8 +241,8 @@ def group_cpu_s(group: int) -> float:
 
 
 def group_state(group: int) -> tuple[float, bool]:
-    """Return the processor time in s of the process group with this id, and whether all its processes sleep, so that
-    the guest waits for the grader.
+    """Return the processor time in s of the process group with this id, including children that have ended, and whether
+    all its processes are asleep, so that a guest waits for the grader.
 
     A process that waits for a CPU, as on a busy machine, does not count as asleep.
     """
@@ -252,7 +252,9 @@ def group_state(group: int) -> tuple[float, bool]:
 
 
 def _members(group: int) -> Iterator[list[bytes]]:
-    """Yield, for each process of the group with this id, the fields of /proc/PID/stat from its state on (proc(5))."""
+    """Yield, for each process of the process group with this id, the fields of /proc/PID/stat as bytes, from the
+    process's state ("R", "S", ...) on; see proc(5).
+    """
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with suppress(OSError):

@@ -14,8 +14,8 @@ SOURCE = Path(__file__).with_name("headings.txt")
 
 
 def plain(heading: str) -> str:
-    """Return a normalized heading, so that its spellings are equal: lowercase, no invisible characters, `_` for spaces
-    and hyphens.
+    """Return a heading of a column in a normalized form that is equal for all its spellings: lowercase, without
+    invisible characters, with `_` for spaces and hyphens.
 
     >>> plain(" E-Mail  Adresse"), plain("Numéro d\u2019identification")
     ('e_mail_adresse', "numéro_d'identification")
@@ -44,8 +44,8 @@ def languages() -> Mapping[str, Mapping[str, str]]:
 
 
 def language_of(headings: Sequence[str]) -> str:
-    """Return the code of the language that has most of these headings: of several English, else the first in the
-    alphabet; "" if none has any.
+    """Return the code, such as "fr", of the language that knows most of these headings; if several do, English, else
+    the first in headings.txt; "" if none knows any.
 
     >>> language_of(["Prénom", "Nom", "Adresse de courriel"]), language_of(["Nom", "Cognoms"]), language_of(["x"])
     ('fr', 'ca', '')

@@ -47,7 +47,9 @@ class Helper:
     """
 
     def __init__(self, cpu_s: float = CPU_S, wall_s: float = WALL_S) -> None:
-        """Set the limits of processor and wall-clock time for a request, in s; no process starts yet."""
+        """Set the limits of processor time and wall-clock time for each request to the helper process, in s; no process
+        starts yet.
+        """
         self._cpu_s, self._wall_s = cpu_s, wall_s
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -64,8 +64,8 @@ def encode(value: Any) -> Any:
 
 
 def _encode(value: Any, depth: int) -> Any:
-    """Return a value as `encode` does; `depth` is the number of lists and dictionaries around it. Raises PlainError
-    when that exceeds MAX_DEPTH or the value has too many items.
+    """Return a value in the form of `encode`; `depth` is the number of lists and dictionaries around it. Raises
+    PlainError when that exceeds MAX_DEPTH or the value has more than MAX_ITEMS items.
     """
     if depth > MAX_DEPTH:
         raise PlainError(f"Lists within lists are {MAX_DEPTH} deep at most.")
@@ -103,9 +103,7 @@ def _encode(value: Any, depth: int) -> Any:
 
 
 def _library(value: Any) -> str:
-    """Return "pandas" or "numpy" if a value's class, or a class that it inherits from, as `Table` does, is defined
-    there; else "".
-    """
+    """Return "pandas" or "numpy" if a value's class, or a class from which it inherits, is defined there; else ""."""
     modules = {each.__module__.partition(".")[0] for each in type(value).__mro__}
     return next((name for name in ("pandas", "numpy") if name in modules), "")
 

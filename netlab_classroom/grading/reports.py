@@ -91,7 +91,7 @@ def _write_code(graded: GradedClass, directory: Path) -> None:
 
 
 def waiting(graded: GradedClass) -> int:
-    """Return the number of answers in the class that wait for a reviewer."""
+    """Return the number of answers in the graded class that wait for a reviewer's points."""
     return sum(mark["status"] == marking.REVIEW for result in graded.results for mark in result["exercises"])
 
 
@@ -150,8 +150,8 @@ def _moodle_key(graded: GradedClass) -> tuple[str, str]:
 
 
 def grades_csv(graded: GradedClass) -> str:
-    """Return the text of a CSV file with a row for each student and exercise: points, maximum, status, and the number of
-    wrong tries that the notebook shows.
+    """Return the text of a CSV file with a row for each student and exercise: student, key of the exercise, points,
+    maximum, status, and the number of wrong tries that the notebook shows ("" for none).
     """
     return _table(
         ("student", "exercise", "points", "of", "status", "wrong tries"),
@@ -411,8 +411,9 @@ def _headings(graded: GradedClass) -> dict[str, str]:
 
 
 def class_html(graded: GradedClass, *, unreviewed: bool = False) -> str:
-    """Return the instructor's first HTML page: unreadable files, waiting answers, flags, and points by exercise and
-    student. With `unreviewed` it says that the platforms' files lack the waiting answers.
+    """Return the instructor's first HTML page about a graded class: notes, waiting answers, flags, usual mistakes, and
+    points by exercise and student. With `unreviewed` it says that the files for Moodle and Canvas lack the points of
+    answers that wait for review, else that these files were not written.
     """
     results = graded.results
     totals = sorted(total(result) for result in results)
@@ -476,8 +477,8 @@ def _status_with_tries(mark: Mapping[str, Any]) -> str:
 
 
 def waiting_sentence(graded: GradedClass, *, unreviewed: bool = False) -> str:
-    """Return a sentence about answers of the class that wait for a reviewer, "" if there are none; with `unreviewed` it
-    says that the platforms' files lack them, else that these files were not written.
+    """Return a sentence about the answers of the class that wait for a reviewer, "" if there are none; with
+    `unreviewed` it says that the files for Moodle and Canvas lack their points, else that these files were not written.
     """
     number = waiting(graded)
     if not number:

@@ -60,12 +60,16 @@ class Entry:
 
     @property
     def token(self) -> str | None:
-        """The token (text) from which the student's own numbers are drawn; None if the list has none."""
+        """The token (text) from which the student's own numbers are drawn; None if the class list has none for the
+        student.
+        """
         return self.columns.get("token") or None
 
     @property
     def name(self) -> str:
-        """The person's full name, first name first, if the list has it; else the identifier."""
+        """The person's full name, first name first or as in the class list's column of names; the identifier if the
+        list has no name.
+        """
         whole = " ".join(filter(None, (self.columns.get("first_name"), self.columns.get("last_name"))))
         return self.columns.get("name") or whole or self.student
 

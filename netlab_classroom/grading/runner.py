@@ -152,7 +152,9 @@ def _distinct_name(value: object) -> str:
 
 
 def _replace_module(name: str, **content: Any) -> None:
-    """Replace the module with this full name by a new one that has only the names in `content`."""
+    """Replace the module with this full name, also as an attribute of its package, by a new one that has only the names
+    in `content`.
+    """
     module = types.ModuleType(name)
     module.__dict__.update(content)
     sys.modules[name] = module

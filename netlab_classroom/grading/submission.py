@@ -59,7 +59,9 @@ class Submission:
     """The cells, in their order."""
 
     def token(self) -> str:
-        """Return the token in the notebook's call `begin("...")`; "" for the printed numbers."""
+        """Return the token, from which own numbers are drawn, in the notebook's call `begin("...")`; "" (the printed
+        numbers) if there is none.
+        """
         for cell in self.cells:
             found = re.search(r"\bbegin\(\s*[\"']([A-Za-z0-9_-]{1,64})[\"']\s*\)", cell.source)
             if cell.kind == "code" and found:
@@ -248,8 +250,9 @@ def defines(source: str, name: str) -> bool:
 
 
 def without_magics(source: str) -> str:
-    """Return a cell's source with the lines for IPython replaced by `pass`, and those for nbval emptied, so that line
-    numbers stay; similar text in a string or inside brackets is kept.
+    """Return a cell's source with the lines for IPython (%, !) replaced by `pass` and comments for nbval emptied, so
+    that line numbers stay; similar text in a string or inside brackets is kept. A cell that begins with %% becomes
+    empty, except for timing magics.
 
     >>> without_magics("%matplotlib inline\\nx = (7\\n    % 4)")
     'pass\\nx = (7\\n    % 4)'

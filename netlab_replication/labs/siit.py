@@ -76,7 +76,9 @@ def _beside(udp_flows: int) -> Measurement:
 
 
 def _air(*, short_preamble: bool) -> Scenario:
-    """Return the scenario of TCP over 802.11g with the lab's protection of frames, with a short or a long preamble."""
+    """Return the scenario of a TCP flow h1-h2 over 802.11g with RTS/CTS as the lab had it, with a short or a long
+    preamble.
+    """
     # Their router served 802.11b and g ("RTS/CTS threshold 250 bytes"); 11 Mbit/s is the highest rate that both understand.
     options = {
         "protection": "rts",

@@ -79,7 +79,7 @@ def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | 
     """
 
     def scenario(network: Topology) -> Scenario:
-        """Return the scenario of the ping and the later transfer in this network."""
+        """Return the scenario of the ping and the later TCP transfer in this network."""
         traffic: list[Traffic] = [Ping(src, dst, count=25), Tcp(src, dst, start_s=6, duration_s=SECONDS)]
         return Scenario(network, traffic, duration_s=6 + SECONDS, interval_s=0.5)
 
