@@ -127,8 +127,9 @@ def _unpack(producer: str, top: str, tree: Path, log: Path, name: str) -> None:
 
 
 def _shell(script: str, cwd: Path, log: Path, doing: str) -> None:
-    """Run the text `script` with bash in the folder `cwd`, append its output to the file `log`, and raise KernelError
-    ("Could not `doing` ...") if the exit status of a pipeline's command is not 0.
+    """Run the text `script` with bash in the folder `cwd`, and append its output to the file `log`. Raises KernelError
+    ("Could not ...", with the clause `doing`) if the exit status of the script or of a command in its last pipeline is
+    not 0.
     """
     programs.run(["bash", "-o", "pipefail", "-c", script], cwd=cwd, log=log, doing=doing)
 

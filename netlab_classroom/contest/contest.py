@@ -138,9 +138,9 @@ def _row_of(
     manifest: Mapping[str, Any],
     tell: Callable[[], None],
 ) -> dict[str, Any]:
-    """Return the row of a student's file in all trials of a game: with `keep` the stored result of the same code and
-    the same `manifest`, if there is one, else the result of racing the class in the sandbox, which is stored in
-    `folder`. `tell` is called after each trial.
+    """Return the row of a student's file in all trials of a game ("student", "status", "scores", "total" and more):
+    with `keep` the stored result of the same code and the same `manifest`, if there is one, else the result of racing
+    the class in the sandbox, which is stored in `folder`. `tell` is called after each trial.
     """
     file_digest = digest_of(file.path)
     entrant = race.read(game, student, str(file.path), file.label, file_digest)
@@ -243,8 +243,8 @@ def _numbered(name: str, round_number: int) -> str:
 
 
 def _row_without_race(game: Game, student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
-    """Return the row of a student's submission that did not compete, in the form of `race.enter`: the status `status`,
-    the reason `sentence`, a total of 0, and the game's score for nothing in each trial.
+    """Return the row of a student's submission that did not compete: the status `status`, such as "not raced", the
+    reason `sentence`, a total of 0, and the game's score for nothing in each trial, with the fields of other rows.
     """
     rows = {trial.key: dict(game.nothing) for trial in trials}
     return {

@@ -44,8 +44,8 @@ class Plane:
         return " ".join("{},{}".format(*self.at(x, y)) for x, y in points)
 
     def frame(self) -> dict[str, Any]:
-        """Return the size, the edges and the ticks (position and text) of the picture as values for a template, in
-        units of the picture.
+        """Return the picture's "width", "height", edges "left", "right", "top" and "bottom", and the ticks "x_ticks"
+        and "y_ticks" (each with "at" and "text") as values for a template, in units of the picture.
         """
         return {
             "width": WIDTH, "height": self.height, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP,

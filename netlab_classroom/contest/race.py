@@ -87,8 +87,9 @@ def landmark(
     game: Game, name: str, competitor: object, trials: Sequence[Trial], tell: Callable[[], None]
 ) -> dict[str, Any]:
     """Let a reference competitor (the name of a Linux control, or a class) take part in these trials of a game, outside
-    the sandbox, and return its row in the form of `enter`, with `name` in place of a student; `tell` is called after
-    each trial. Errors of runs are raised.
+    the sandbox, and return its row: "student" (its `name`), "status", "sentence", "class", "scores" by trial, "total",
+    and "series", the value over time in the trial that the game shows. `tell` is called after each trial. Errors of
+    runs are raised.
     """
     scores: dict[str, dict[str, float]] = {}
     series: list[list[float]] = []

@@ -156,8 +156,8 @@ def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]
 
 
 def _numbers(chapter: Master, token: str) -> str:
-    """Return the own numbers that a token gives in a chapter as a text, equal for equal numbers. Raises NetlabError
-    when the chapter has no own numbers.
+    """Return the numbers of the chapter's exercises that a token gives a student, as a text that is equal for equal
+    numbers. Raises NetlabError when the chapter has no numbers that depend on a token.
     """
     opened = authoring.opened(chapter.source, token)
     if opened is None or not vars(opened.own):

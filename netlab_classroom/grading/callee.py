@@ -83,9 +83,9 @@ class MessageStream:
 
 
 def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
-    """Call the methods of the students' `objects` (classes or objects, which requests name by index) as the grader
-    requests through the stream, and reply to each request; when the run is over, return the content of the last
-    message. Errors of the code are sent as replies. Raises EOFError when the grader closes the stream.
+    """Call methods of the students' `objects` (classes or objects, which requests name by index) as the grader requests
+    through the stream, and reply to each request with the result or the error; when the grader says that the run is
+    over, return the content of that last message. Raises EOFError when the grader closes the stream.
 
     Parameters
     ----------
@@ -113,9 +113,9 @@ def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
 
 
 def serve_apart(stream: MessageStream, objects: Sequence[Any]) -> bytes:
-    """Answer requests for the methods of the students' `objects` as `serve` does, but with the object of each
-    connection in a process of its own, so that two connections cannot share data; when the run is over, return the
-    content of the last message.
+    """Call methods of the students' `objects` as the grader requests through the stream, with the object of each
+    connection in a process of its own, so that two connections cannot share data; reply to each request, and return the
+    content of the last message when the grader says that the run is over.
     """
     streams: dict[int, MessageStream] = {}
     processes: dict[int, socket.socket] = {}
@@ -277,7 +277,8 @@ class VideoRule:
 
     def call(self, method: str, body: bytes) -> bytes:
         """Call a method of the student's rule by name with the packed buffer in s, throughput in Mbit/s and sizes in
-        bytes in `body`; return its value as JSON in the form of `plain.encode`. Raises RunError when the method fails.
+        bytes in `body`; return its value as JSON with its kind, such as {"number": 3}. Raises RunError when the method
+        fails.
         """
         buffer_s, throughput_mbps = CHUNK.unpack_from(body)
         sizes = [size for (size,) in SIZE.iter_unpack(body[CHUNK.size :])]

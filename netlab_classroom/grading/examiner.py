@@ -86,9 +86,9 @@ class Exercise:
     """
 
     def trials(self, check: Check, seed: str) -> tuple[list[Mapping[str, Any]], int]:
-        """Return the trials of a function (arguments by name), first hidden ones that follow from the seed, then edges,
-        and the number of hidden ones. Raises ExaminerError when no draw of hidden ones tells all mistakes that the
-        check knows from right answers.
+        """Return the trials (arguments by name) of an exercise whose answer is a function, first hidden ones that
+        follow from the seed, then edges, and the number of hidden ones. Raises ExaminerError when no draw of hidden
+        ones finds all mistakes that the check knows.
         """
         hidden = self._hidden(check, seed)
         # A probe among them counts its uses, so each student needs a copy.

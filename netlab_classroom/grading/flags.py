@@ -130,9 +130,9 @@ def digest_of_words(words: str) -> str:
 
 
 def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return all flags (hints for the instructor) of a class from the results of `judging.judge`, each with `students`,
-    `kind`, `exercise` and `sentence`: first those from comparing submissions, then those of single submissions, last
-    groups with the same part of the points.
+    """Return all flags (hints for the instructor) of a class from its students' results of `judging.judge`, each with
+    `students`, `kind`, `exercise` and `sentence`: first those from comparing submissions, then those of single
+    submissions, last groups with the same part of the points.
     """
     together = [
         *_foreign_tokens(results),

@@ -72,7 +72,8 @@ def grade(
     """Judge the students' files in `submissions` for a chapter, `jobs` at a time (None: one for each CPU), and return
     all results; each is stored in `output` as soon as it is there, and with `resume` reused. `entries` is the class
     list (empty: one student for each file), `seed` that of hidden cases, `cpu_s` the limit of an exercise's processor
-    time. Raises NetlabError for errors of the chapter, this machine or `output`, and GradingInterrupted after Ctrl-C.
+    time in s, `claim` the lock of `output`. Raises NetlabError for errors of the chapter, this machine or `output`, and
+    GradingInterrupted after Ctrl-C.
 
     Parameters
     ----------
@@ -265,9 +266,9 @@ class ReviewPoints:
 
 
 def read_review(path: Path) -> dict[tuple[str, str], ReviewPoints]:
-    """Return the points, comments and fingerprints of answers in the file `review.csv` that a reviewer has filled in,
-    by student and key of the exercise; rows without points are skipped. Raises NetlabError when the file lacks columns,
-    or points are not a number.
+    """Return the points, comments and fingerprints of answers in the file at `path`, a `review.csv` that a reviewer has
+    filled in, by student and key of the exercise; rows without points are skipped. Raises NetlabError when the file
+    cannot be read or lacks columns, or points are not a number.
     """
     sheet = sheets.read(path, "review")
     columns = sheet.by_plain

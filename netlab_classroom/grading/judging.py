@@ -128,8 +128,8 @@ def _about(job: Job) -> dict[str, Any]:
 
 
 def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
-    """Return the result of a submission that cannot be marked, in the form of `judge`: every exercise has the status
-    `status` (one of marking.STATUSES) and 0 points, and the only note is `sentence`, the reason.
+    """Return the result of a submission that cannot be marked, with the same fields as that of `judge`: every exercise
+    has the status `status` (one of marking.STATUSES) and 0 points, and the only note is `sentence`, the reason.
     """
     exercises = Master(job.source).exercises()
     marked = [ExerciseMark(key, status, 0, exercise.points) for key, exercise in exercises.items()]
@@ -188,8 +188,9 @@ class Examination:
         return found
 
     def _mark(self, wanted: AnswerCell, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> ExerciseMark:
-        """Return the mark of an exercise from its answer. `outcome` is that of the answer in the sandbox, `alone` that
-        of the provided cells without the answer, if a provided cell had raised an error; None if they did not run.
+        """Return the mark of the exercise `wanted` from its answer ("source", "attempted" and more). `outcome` is that
+        of the answer in the sandbox, None if it did not run; `alone` is that of the provided cells without the answer,
+        None unless one of them had raised an error.
         """
         exercise = self._exercises[wanted.key]
         source = answer["source"]
@@ -227,8 +228,9 @@ class Examination:
         return mark
 
     def _request(self, wanted: AnswerCell, answer: Answer) -> dict[str, Any]:
-        """Return the request that runs an answer to the exercise `wanted` in the sandbox, as plain data in the form of
-        `runner.work`.
+        """Return the request that runs an answer in code to the exercise `wanted` in the sandbox, as plain data:
+        chapter, own numbers, the name to be defined, the sources of provided cells ("given") and of the answer, and
+        calls of a function.
         """
         exercise = self._exercises[wanted.key]
         return {
@@ -317,14 +319,15 @@ class Examination:
             self._transfer_results[number] = {"error": str(error)}
 
     def _seed_of(self, key: str) -> str:
-        """Return the seed (text) of the hidden cases of the exercise with this key, from the seed of the job and the
-        chapter.
+        """Return the seed (text) of the hidden cases of the exercise with this key: the seed of the grading, the
+        chapter's topic and the key.
         """
         return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
 
     def _grade(self, mark: ExerciseMark, wanted: AnswerCell, exercise: Exercise, message: Mapping[str, Any]) -> None:
-        """Compare the outcome of the answer to the exercise `wanted` in the sandbox (`message`, the untrusted plain
-        data of the runner) with the right answer, and write status, points and feedback into `mark`.
+        """Compare the outcome of the answer to the exercise `wanted` in the sandbox (`message`, untrusted, with "value"
+        or "error") with the right answer by the exercise's check and scheme, and write status, points and feedback into
+        `mark`.
         """
         check = self._edition.checks[wanted.key]
         mark.expected = expected_text(check)
@@ -340,9 +343,10 @@ class Examination:
             mark.status, mark.sentences = FAILED, [str(error)]
 
     def _decode_answer(self, message: Mapping[str, Any], key: str) -> Any:
-        """Return the answer to the exercise `key` in the form that a check can judge, from the runner's message: a
-        function as its recorded results (the stub as `...`), a class as a proxy, a run as a new measurement. Raises
-        NetlabError when the message is not valid, or a measurement is refused.
+        """Return the answer to the exercise `key` in the form that a check can judge, from the message of the sandbox
+        (untrusted, with "value" and "calls"): a function as its recorded results (not written yet: `...`), a class as a
+        proxy, a run as a new measurement. Raises NetlabError when the message is not valid, or a measurement is
+        refused.
         """
         value = plain.decode(message["value"])
         if isinstance(value, plain.ClassStandIn):

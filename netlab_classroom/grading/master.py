@@ -197,8 +197,9 @@ def _check_call(cell: Cell, source: Path) -> tuple[str, str]:
 
 @lru_cache(maxsize=16)
 def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | Words]:
-    """Return a chapter's marking scheme as `Master.exercises` does; `_changed_ns` is the modification time in ns of its
-    file (0: no file), a key of the cache.
+    """Return the marking scheme of each exercise of a chapter, by key, in the order of the notebook; `_changed_ns` is
+    the modification time in ns of its file (0: no file), a key of the cache. Raises ExaminerError when it does not
+    match the notebook.
     """
     edition = master.edition()
     last = next((place for place, cell in enumerate(edition.handed_out) if cell.id == LAST_REQUIRED), None)

@@ -47,7 +47,8 @@ def write(graded: GradedClass, output: Path) -> None:
 
 def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookNode:
     """Return the notebook of one student with which nbval marks the answers: the solution with the student's answers
-    and the examiner's cells. `result` is that of `judging.judge`, `seed` that of the hidden cases.
+    and the examiner's cells. `result` is the student's of `judging.judge` (token, answers, marks), `seed` that of the
+    hidden cases.
 
     Parameters
     ----------
@@ -85,9 +86,9 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
 
 
 def answers(wanted: Iterable[AnswerCell], result: Mapping[str, Any]) -> dict[str, str]:
-    """Return the code of those answers in a result that are code, by key, with the student's other answers that they
-    use, as it ran in the sandbox; a comment in place of code that crashed, timed out or is missing. `wanted` has the
-    exercises.
+    """Return the code of each answer in code to the exercises `wanted`, by key, as it ran in the sandbox, with the
+    student's other answers that it uses; a comment in place of code that crashed, timed out or is missing. `result` is
+    the student's of `judging.judge`.
     """
     status = {mark["key"]: mark["status"] for mark in result["exercises"]}
     found = {}

@@ -64,8 +64,9 @@ def encode(value: Any) -> Any:
 
 
 def _encode(value: Any, depth: int) -> Any:
-    """Return a value in the form of `encode`; `depth` is the number of lists and dictionaries around it. Raises
-    PlainError when that exceeds MAX_DEPTH or the value has more than MAX_ITEMS items.
+    """Return a value as data for JSON, a dictionary with one entry, the kind and the content; `depth` is the number of
+    lists and dictionaries around it. Raises PlainError when that exceeds MAX_DEPTH or the value has more than MAX_ITEMS
+    items.
     """
     if depth > MAX_DEPTH:
         raise PlainError(f"Lists within lists are {MAX_DEPTH} deep at most.")
@@ -109,8 +110,8 @@ def _library(value: Any) -> str:
 
 
 def _number(value: float) -> Any:
-    """Return a number in the form of `encode`, such as {"number": 4.5}; infinite and undefined values become text, and
-    integers of more than 63 bits count as infinite.
+    """Return a number as data for JSON, such as {"number": 4.5}; infinite and undefined values become text such as
+    {"number": "inf"}, and integers of more than 63 bits count as infinite.
     """
     if isinstance(value, int):
         # Treat an integer of any length as a number; one of more than 63 bits becomes an infinite float.
@@ -119,9 +120,9 @@ def _number(value: float) -> Any:
 
 
 def _object(value: Any) -> Any:
-    """Return an object that is no plain value in the form of `encode`: netlab's objects by their description, a figure
-    of plotly by its numbers, a function by whether it is the stub, a class or object that a run calls by its name, any
-    other by its type's name.
+    """Return an object that is no plain value as data for JSON by its kind: netlab's objects by their description, a
+    figure of plotly by its numbers, a function by whether it is the stub, a class or object that a run calls by its
+    name, any other by its type's name.
     """
     from netlab.measure.results import Run
     from netlab.network.topology import Topology

@@ -86,9 +86,9 @@ def compare(
 
 
 def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]:  # noqa: A002 (a cell's id)
-    """Return the student's code `source` as the answer to an exercise, in the form of an entry of "taken" of `compare`,
-    with the code that it needs; `id` is that of the exercise's cell, `provided` has id, source and whether it draws of
-    each code cell of the solution.
+    """Return an answer with the student's code `source` as plain data: "source", "attempted", "given" (the provided
+    code that it needs), "answer" and "comments". `id` is that of the exercise's cell; `provided` has a list of id,
+    source and whether it draws for each code cell of the solution.
     """
     each = AnswerCell(id, id, "x", "")
     return _answer(each, {id: ExtractedAnswer(source, attempted=True)}, provided, [])

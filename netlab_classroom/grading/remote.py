@@ -80,9 +80,9 @@ def proxy_for(
 
 
 def requested_proxies(asked: Mapping[str, Any], channel: CallChannel) -> dict[tuple[int, str], RemoteClass]:
-    """Return proxies for the student's classes in a run that student code requests (`asked`, untrusted), by index of
-    the traffic item and name of its field; all are called through `channel`. Raises NetlabError when the request is not
-    valid.
+    """Return proxies for the student's classes in a run that student code requests (`asked`, untrusted: the "scenario",
+    and "own", a list of item, field and class name), by index of the traffic item and name of its field; all are called
+    through `channel`. Raises NetlabError when the request is not valid.
     """
     told, traffic = asked.get("own") or [], asked["scenario"].get("traffic")
     number = len(traffic) if isinstance(traffic, list) else 0
@@ -107,7 +107,7 @@ def isolated_class(
     package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MAX_CALLS
 ) -> RemoteClass:
     """Return a proxy with this name for a student's class; each connection has its object in a separate guest, so that
-    objects cannot communicate. `exercise` is a request (see `runner.work`) whose code defines the class, `package` the
+    objects cannot communicate. `exercise` has the sources "given" and "answer" that define the class, `package` is the
     directory of the students' package; `cpu_s` (s) and `most_calls` limit a connection, which raises StudentCodeError
     when the code fails, RunError when the guest does not start.
 

@@ -113,18 +113,22 @@ def titles(graded: GradedClass) -> dict[str, str]:
 
 
 def total(result: Mapping[str, Any]) -> float:
-    """Return the sum of a student's points; `result` is that of `judging.judge`. Answers that wait for review count 0."""
+    """Return the sum of a student's points from the result of `judging.judge`, whose "exercises" have "points" each;
+    answers that wait for review count 0.
+    """
     return float(sum(mark["points"] for mark in result["exercises"]))
 
 
 def most(result: Mapping[str, Any]) -> float:
-    """Return the largest possible sum of points of a student; `result` is that of `judging.judge`."""
+    """Return the largest possible sum of points of a student from the result of `judging.judge`, whose "exercises" have
+    "of", the maximum of each.
+    """
     return float(sum(mark["of"] for mark in result["exercises"]))
 
 
 def imported(result: Mapping[str, Any]) -> str:
-    """Return the sum of points of a student's result as text for a platform's import; "" for a student who was not
-    graded, so that points on the platform are kept.
+    """Return the sum of points in a student's result (of `judging.judge`) as text for a platform's import; "" if an
+    exercise was not graded, so that points on the platform are kept.
     """
     statuses = {mark["status"] for mark in result["exercises"]}
     return "" if marking.NOT_GRADED in statuses else _number(total(result))
@@ -192,7 +196,8 @@ def moodle_csv(graded: GradedClass) -> str:
 
 def canvas_csv(graded: GradedClass) -> str:
     """Return the text of a CSV file for Canvas's gradebook import: a row of points possible, then a row for each
-    student with the columns of the class list that Canvas knows and the sum of points.
+    student with the columns of the class list by which Canvas finds students ("" where the list has none) and the sum
+    of points.
 
     A column that the class list lacks is empty: Canvas then finds the student by the others.
     """
@@ -360,8 +365,8 @@ def _models(graded: GradedClass) -> dict[str, dict[str, str]]:
 
 
 def feedback_html(graded: GradedClass, result: Mapping[str, Any], *, show_expected: bool = False) -> str:
-    """Return the HTML page of one student with points and feedback; `result` is that of `judging.judge`, and
-    `show_expected` adds the right numbers to answers that are not right.
+    """Return the HTML page of one student with the points and feedback of `result`, a student's result of
+    `judging.judge`; `show_expected` adds the right numbers to answers that are not right.
     """
     entry = graded.entries.get(result["student"])
     unread = sum(mark["of"] for mark in result["exercises"] if mark["status"] == marking.REVIEW)

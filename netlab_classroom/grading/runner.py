@@ -97,8 +97,9 @@ class ChecksStandIn:
 
 
 def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
-    """Import the modules that the exercises (requests in the form of `work`, all of one chapter and one student) need
-    before processes are forked for them, and replace checks, panels and runs by those of this module.
+    """Import the modules that the exercises need (dictionaries with "given" and "answer", the sources of their code;
+    all of one chapter and one student) before processes are forked for them, and replace checks, panels and runs by
+    those of this module.
     """
     # After a fork, a garbage collection would copy every page of the imported objects.
     gc.disable()
@@ -177,9 +178,10 @@ def _imported_modules(source: str) -> list[str]:
 
 
 def work(exercise: Mapping[str, Any], writer: int, descriptor: int) -> None:
-    """Run an exercise, a request as from `judging.Examination`, and write its outcome as JSON to the file descriptor
-    `writer`; or, if the request `serves`, answer the grader's calls of the class that its code defines. `descriptor` is
-    the file of the guest's channel.
+    """Run an exercise (a dictionary with the sources "given" and "answer", the "name" that the answer defines, "calls"
+    of a function, and the chapter's "topic", "token" and "numbers") and write its outcome as JSON to the file
+    descriptor `writer`; or, if the exercise "serves", answer the grader's calls of the class of that name. `descriptor`
+    is the file of the guest's channel.
     """
     stream = callee.MessageStream(descriptor)
     if exercise.get("serves"):
@@ -192,8 +194,9 @@ def work(exercise: Mapping[str, Any], writer: int, descriptor: int) -> None:
 
 
 def _serve(exercise: Mapping[str, Any], stream: callee.MessageStream) -> None:
-    """Run the exercise's code, tell the grader READY, and answer its calls of the class that the code defines until the
-    run is over; send FAILED with the reason instead if there is no such class.
+    """Run the exercise's code (the sources "given" and "answer"), tell the grader READY, and answer its calls of the
+    class "name" that the code defines until the run is over; send FAILED with the reason instead if there is no such
+    class. Messages go through the stream.
     """
     space: dict[str, Any] = {}
     failure = _execute(exercise, space)
@@ -207,8 +210,9 @@ def _serve(exercise: Mapping[str, Any], stream: callee.MessageStream) -> None:
 
 
 def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, Any] | None:
-    """Run the provided cells and the answer of an exercise, and put all names that they define into `space`; return
-    None, or the error as text by "provided" or "error", depending on whether a provided cell or the answer raised it.
+    """Run the code of an exercise (the sources "given" of provided cells, then "answer"), and put all names that it
+    defines into `space`; return None, or the error as text by "provided" or "error", depending on whether a provided
+    cell or the answer raised it.
     """
     sys.setrecursionlimit(1000)
     module = types.ModuleType("__main__" if "topic" in exercise else "handed_in")
@@ -236,9 +240,9 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
 
 
 def _outcome(exercise: Mapping[str, Any], stream: callee.MessageStream) -> dict[str, Any]:
-    """Run an exercise and return its outcome for the grader: the encoded "value" of its name and, for a function, the
-    results of the requested "calls" (see `call_result`), or the error as text by "provided" or "error". Requests of its
-    code go through the stream.
+    """Run the code of an exercise and return its outcome for the grader: the encoded "value" of the exercise's "name"
+    and, if that is a function, "calls", the results of the exercise's calls, or the error as text by "provided" or
+    "error". Requests of the code go through the stream.
     """
     space: dict[str, Any] = {}
     failure = _execute(exercise, space)
@@ -376,7 +380,8 @@ class Laboratory:
     @classmethod
     def sweep(cls, scenarios: Any, **_settings: Any) -> Any:
         """Request the runs of several scenarios from the grader, one after the other; return a dictionary of runs by
-        label if the scenarios are given by label, else a list. Other settings are ignored. Raises NetlabError as `run`.
+        label if the scenarios are given by label, else a list. Other settings are ignored. Raises NetlabError when the
+        grader refuses one.
         """
         if isinstance(scenarios, Mapping):
             return {label: cls.run(scenario) for label, scenario in scenarios.items()}
@@ -384,8 +389,8 @@ class Laboratory:
 
 
 def _stand_in(exercise: Mapping[str, Any]) -> None:
-    """Replace the modules of the chapter that the request `exercise` names, so that the chapter opens with the own
-    numbers of the request and with replacements of its checks and its panel.
+    """Replace the modules of the chapter `exercise["topic"]`, so that the chapter opens with the encoded own numbers
+    `exercise["numbers"]` of the student, and with replacements of its checks and its panel.
     """
     from netlab_course.own_numbers import StudentValues
 

@@ -97,9 +97,9 @@ class Sandbox:
     """The limit of processor time for an exercise in s; waiting on a busy machine does not count."""
 
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
-        """Run each exercise (a request in the form of `runner.work`) in a fresh process, and return their outcomes in
-        order; `answer` is called with each request of student code. Another guest is booted whenever one crashes.
-        Raises RunError when a guest does not start.
+        """Run each exercise (plain data with the sources of its code, as `runner.work` takes it) in a fresh process of
+        a guest, and return their outcomes in order; `answer` is called with each request of student code and returns
+        the reply. Another guest is booted whenever one crashes. Raises RunError when a guest does not start.
         """
         found: list[Outcome] = []
         while len(found) < len(exercises):

@@ -51,8 +51,8 @@ NOT_ISOLATED, LATE = "no isolation", "late"
 
 def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
     """Run the exercises of the one request that comes through the guest's channel, each in a process of its own, and
-    write the answers into the directory `folder`; the exercises' code gets the channel as a file descriptor. `packages`
-    is not used.
+    write the answer of exercise N to `answer-N` in the directory `folder` and the way in which it ended to `ended-N`.
+    The code of exercises gets the channel as a file descriptor; `packages` is not used.
     """
     del packages
     words = channel.get()["words"]
@@ -70,9 +70,9 @@ def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
 
 
 def judge_one(folder: Path, number: int, exercise: dict[str, object], descriptor: int) -> None:
-    """Run an exercise (a request in the form of `runner.work`) in its own namespaces, with the guest's channel as file
-    `descriptor`, and write its answer to `answer-N` and the way in which it ended to `ended-N` in the folder; N is
-    `number`.
+    """Run an exercise (plain data with the sources of its code) in its own namespaces, with the guest's channel as file
+    `descriptor`, and write its answer, if there is one, to `answer-N` and the way in which it ended ("" for an answer)
+    to `ended-N` in the folder; N is `number`.
     """
     to_supervisor, from_student = os.pipe()
     pid_reader, pid_writer = os.pipe()
@@ -160,9 +160,10 @@ def run_isolated(
     descriptor: int,
     pid_writer: int,
 ) -> None:
-    """Create namespaces, start the student's process for the exercise in them, write its process id to the file
-    descriptor `pid_writer`, and wait for it; this process then exits with its status and never returns. `from_student`
-    is the file descriptor for the answer, `descriptor` that of the guest's channel.
+    """Create namespaces, start the student's process for the exercise (plain data with the sources of its code) in
+    them, write its process id to the file descriptor `pid_writer`, and wait for it; this process then exits with its
+    status and never returns. `from_student` is the file descriptor to which the answer is written, `descriptor` that of
+    the guest's channel, `folder` the directory to be hidden.
     """
     code = 1
     try:
