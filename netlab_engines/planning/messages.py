@@ -11,9 +11,9 @@ from netlab_engines.planning.settings import STATIC_SYSCTLS
 
 
 def veth_messages(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Lines]:
-    """Return the netlink messages that make the veth pairs of a plan's links, each with a line for errors, by the name
-    of the node that sends them; links with a medium have no pair. `interfaces` numbers each node's new interfaces, and
-    `space` returns the descriptor of a node's namespace.
+    """Return the netlink messages that make the veth pairs of a plan's links, each with a command line for errors, by
+    the name of the node that sends them; links with a medium have no pair. `interfaces` gives each node's new
+    interfaces their numbers, and `space` returns the file descriptor of a node's network namespace by the node's name.
 
     Parameters
     ----------
@@ -39,16 +39,17 @@ def veth_messages(plan: Plan, interfaces: Mapping[str, Interfaces], space: Calla
 
 
 def node_sysctls(plan: Plan, name: str) -> dict[str, str]:
-    """Return the kernel settings of the node `name` in a plan: values by the names of the sysctls. Routers forward
-    packets.
+    """Return the kernel settings of the node with the name `name` in a plan: values as texts by the names of the
+    sysctls, such as "net.ipv4.ip_forward", which is "1" for routers.
     """
     forward = {"net.ipv4.ip_forward": "1"} if name in plan["routers"] else {}
     return {**STATIC_SYSCTLS, **plan["sysctls"], **forward}
 
 
 def configuration_messages(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Lines:
-    """Return the netlink messages of one node, each with its line for errors: first for the lines of `ip` in
-    `ip_lines`, then for the queues. `own` has the numbers of the node's interfaces.
+    """Return the netlink messages that configure one node, each with its command line for errors: first those of
+    `ip_lines` (lines of `ip` without that word), then those of the queues and filters in `queueing`. `own` has the
+    numbers of the node's interfaces.
 
     Raises UnknownLineError for an `ip` line that netlab cannot translate.
     """

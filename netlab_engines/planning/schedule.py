@@ -34,19 +34,22 @@ class Step(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The command as a line of `ip` or `tc`."""
+        """The step as a command line of `ip` or `tc`, for errors."""
         return f"ip {self.what}" if isinstance(self.what, str) else f"tc {self.what.line}"
 
     def message(self, interfaces: Interfaces) -> bytes:
-        """Return the change as a netlink message; `interfaces` has the numbers of the node's interfaces."""
+        """Return the step as a netlink message; `interfaces` has the numbers of the node's interfaces, and gets a new
+        one if the step makes an interface.
+        """
         return ip_line(self.what, interfaces) if isinstance(self.what, str) else self.what.message(interfaces)
 
 
 def transition(
     hop: Hop, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None = None
 ) -> list[Step]:
-    """Return the steps, in their order, that change the direction `hop` of a link from the shape `old` and state
-    `was_up` to `new` and `is_up`. `clock` is "virtual" or "real"; a wire that begins to make random draws gets `seed`.
+    """Return the steps for the kernels, in their order, that change the direction `hop` of a link from the shape `old`
+    to `new` and from up or down (`was_up`) to `is_up`. `clock` is "virtual" or "real". `seed` is the seed of a wire
+    that begins to make random draws (None: the kernel's own).
 
     Queues and wires that stay keep their packets, and a wire that already makes random draws continues with them.
 
@@ -76,8 +79,9 @@ def transition(
 
 
 def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[AttachedQdisc | ClassElement]:
-    """Return the queueing at the sending interface for a shape: rate limit, queue and classes, or [] without a rate. If
-    the direction is not `up`, its rate limit lets the queue empty at DRAINING_MBPS. `clock` is "virtual" or "real".
+    """Return the queueing at the sending interface of a direction with this shape: rate limit, queue and classes, or []
+    without a rate. If the direction is not `up`, the rate limit is DRAINING_MBPS, so that the queue empties. `clock` is
+    "virtual" or "real".
     """
     found = shaping.queue_qdiscs(interface, shape, clock)
     if up or not found:
@@ -90,8 +94,9 @@ def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[AttachedQ
 def _replacement_steps(
     interface: str, before: Sequence[AttachedQdisc | ClassElement], after: Sequence[AttachedQdisc | ClassElement]
 ) -> list[Queueing]:
-    """Return the changes that turn the queueing `before` on an interface into `after`: only what differs, or, if the
-    kinds of qdiscs differ, its removal (without steps if it was empty) and all of `after`.
+    """Return the lines of `tc` that turn the queueing `before` of the interface with the name `interface` into `after`:
+    changes of what differs or, if the kinds of queue disciplines differ, the removal of `before`, if there is one, and
+    all of `after`.
     """
     if [one.identity for one in before] != [one.identity for one in after]:
         return [*([removal(interface)] if before else []), *after]
@@ -104,16 +109,19 @@ def _replacement_steps(
 
 
 def _is_fifo(queueing: AttachedQdisc | ClassElement) -> bool:
-    """Return whether this is a fifo inside a rate limit."""
+    """Return whether `queueing` is a fifo inside a rate limit, so that a change of the rate limit also sets its
+    limit.
+    """
     return isinstance(queueing, AttachedQdisc) and queueing.inner and queueing.qdisc.kind in ("pfifo", "bfifo")
 
 
 def _wire_steps(
     arriving: str, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None
 ) -> list[str | Queueing]:
-    """Return the steps, lines of `ip` or queueing, that change the wire in front of the receiving interface `arriving`
-    from the shape `old` and state `was_up` to `new` and `is_up`; [] if nothing changes. `clock` is "virtual" or "real";
-    a wire that begins to make random draws gets `seed`.
+    """Return the lines of `ip` (as texts without that word) and of `tc` that change the wire in front of the receiving
+    interface `arriving` from the shape `old` to `new` and from up or down (`was_up`) to `is_up`; [] if nothing changes.
+    `clock` is "virtual" or "real", and `seed` is the seed of a wire that begins to make random draws (None: the
+    kernel's own).
     """
     device = shaping.wire_device(arriving)
     before, after = (
@@ -159,8 +167,8 @@ class Schedule:
     """
 
     def __init__(self, directions: list[Hop], clock: str, seed: int) -> None:
-        """Start with no changes and all directions up. `directions` is changed in place with each change; `clock` is
-        "virtual" or "real"; the wires' random draws follow from `seed`.
+        """Start without changes and with all directions up. The list `directions` is changed in place at each change;
+        `clock` is "virtual" or "real"; the random draws of the wires follow from the run's `seed`.
         """
         self.directions = directions
         self._seeds = shaping.wire_seeds(directions, seed)
@@ -171,19 +179,19 @@ class Schedule:
         self._traces: dict[int, Iterator[tuple[int, float]]] = {}
 
     def add(self, changes: Iterable[Change], after_ns: int = 0) -> None:
-        """Add changes whose times count from `after_ns`, which is in ns after the run's start."""
+        """Add changes to the future ones; their times count from `after_ns`, which is in ns from the run's start."""
         for item in changes:
             moment_ns = after_ns + round(item["at_s"] * NS_PER_S)
             heapq.heappush(self._future, _FutureChange(moment_ns, True, next(self._numbers), item))
 
     @property
     def next_ns(self) -> int | None:
-        """The time of the next change in ns after the run's start, or None if there is none."""
+        """The time of the next change in ns from the run's start; None if there is none."""
         return self._future[0].moment_ns if self._future else None
 
     def pop(self) -> list[Step]:
-        """Remove all changes at the next time, note the new shapes of their directions, and return the steps that make
-        the changes in the kernels. There must be a next time.
+        """Remove all changes at the next time, update the shapes of their directions, and return the steps that make
+        the changes in the kernels, in their order. Raises IndexError if there is no change.
         """
         moment_ns = self._future[0].moment_ns
         steps: list[Step] = []
@@ -192,8 +200,9 @@ class Schedule:
         return steps
 
     def _steps(self, due: _FutureChange) -> list[Step]:
-        """Note the new shape and state of the direction that a change concerns, add the next step of its trace, if it
-        has one, to the future, and return the steps for the kernels; [] if a later change has replaced the trace.
+        """Update the shape and state of the direction that the change `due` concerns, and return the steps for the
+        kernels. If it is a step of a trace, add the next step to the future changes, or return [] if a later change has
+        replaced the trace.
         """
         place, fields, up = due.change["direction"], dict(due.change["shape"]), due.change["up"]
         if due.rest is not None:
@@ -215,8 +224,8 @@ class Schedule:
         return transition(hop, old, new, was_up, self._up[place], self._clock, self._seeds[place])
 
     def _add_trace_step(self, place: int, rest: Iterator[tuple[int, float]]) -> None:
-        """Add the next step of a trace, if there is one, to the future changes of the direction with the number
-        `place`; `rest` yields times in ns and rates in Mbit/s.
+        """Add the next step of a trace, if there is one, to the future changes of the direction with the number `place`
+        (from 0). `rest` yields the trace's further steps: times in ns from the run's start and rates in Mbit/s.
         """
         for moment_ns, mbps in itertools.islice(rest, 1):
             step: Change = {"at_s": 0.0, "direction": place, "shape": {"rate_mbps": mbps}, "up": None}
@@ -224,8 +233,9 @@ class Schedule:
 
 
 def _trace_steps(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple[int, float]]:
-    """Yield the times in ns after the run's start and the rates in Mbit/s of a trace that begins at `start_ns` and
-    repeats without end; a trace of one step yields once. On a "real" clock its steps are made longer.
+    """Yield the time in ns from the run's start and the rate in Mbit/s of each step of a trace that begins at
+    `start_ns` and is repeated without end; a trace of one step yields once. On the `clock` "real" the steps are longer
+    than on "virtual".
     """
     steps = trace["steps"] if clock == "virtual" else _coarse_steps(trace)
     if len(steps) == 1:
@@ -237,8 +247,8 @@ def _trace_steps(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple
 
 
 def _coarse_steps(trace: TraceSteps) -> list[tuple[float, float]]:
-    """Return a trace as steps of at least about REAL_CLOCK_STEP_S, long enough for a real clock: start times in s and
-    mean rates in Mbit/s, at least REAL_CLOCK_OUTAGE_MBPS.
+    """Return a trace as equal steps of about REAL_CLOCK_STEP_S s, long enough for a real clock: the start of each in s
+    from the trace's start, and its mean rate in Mbit/s, at least REAL_CLOCK_OUTAGE_MBPS.
     """
     steps, duration_s = trace["steps"], trace["duration_s"]
     count = max(1, int(duration_s / REAL_CLOCK_STEP_S))
@@ -263,8 +273,8 @@ def shaped_directions(plan: Plan) -> list[Hop]:
 
 
 def hosts_needing_gso_off(plan: AgentPlan) -> list[str]:
-    """Return the names of the hosts, in the plan's order, whose segmentation offload must be off because of some link
-    at some time of the run.
+    """Return the names of those hosts, in the plan's order, whose segmentation offload must be off because some link at
+    some time of the run would treat many frames as one packet.
     """
     clock, segment_bytes = plan["clock"], shaping.segment_bytes_by_host(plan["traffic"])
     directions = list(plan["directions"])
@@ -278,7 +288,9 @@ def hosts_needing_gso_off(plan: AgentPlan) -> list[str]:
 
 
 def _with_first_rate(item: Change) -> Change:
-    """Return the change as it is, or, if its rate is a trace, a copy with the trace's first rate in its place."""
+    """Return the planned change itself or, if its rate is a trace, a copy with the trace's first rate in Mbit/s in
+    place of the trace.
+    """
     rate = item["shape"].get("rate_mbps")
     if not isinstance(rate, Mapping):
         return item
@@ -286,10 +298,9 @@ def _with_first_rate(item: Change) -> Change:
 
 
 def gso_off_steps(plan: AgentPlan, items: Sequence[Item], known: list[str]) -> list[Step]:
-    """Return the steps that switch segmentation offload off on all interfaces of those hosts that need it, given the
-    plan's links in their present shape and the traffic `items`, and that are not in `known`.
-
-    `known` are the hosts whose offload is already off; the new ones are appended to it.
+    """Return the steps that switch segmentation offload off on all interfaces of those hosts that need it for the
+    plan's links in their present shape and the traffic `items`. Hosts in `known` are left out, because their offload is
+    off already; the new ones are appended to it.
     """
     small = shaping.segment_bytes_by_host(items)
     asked = shaping.hosts_with_unsafe_gso(plan["directions"], plan["hosts"], plan["clock"], small)

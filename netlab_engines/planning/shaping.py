@@ -49,8 +49,8 @@ REAL_CLOCK_WIRE_HEADROOM = 1.02
 
 
 def keeps_gso(shape: Shape) -> bool:
-    """Return whether a direction of this shape keeps segmentation offload, so that segments of up to 64 kB pass as one
-    packet: as set by the user, else above OFFLOAD_ABOVE_MBPS; never with IP framing.
+    """Return whether a direction with this shape passes offloaded segments of up to 64 kB as one packet: as the user
+    has set it, else at rates above OFFLOAD_ABOVE_MBPS; never with IP framing.
     """
     if shape["framing"] == "ip":
         return False
@@ -61,8 +61,8 @@ def keeps_gso(shape: Shape) -> bool:
 
 
 def has_wire(shape: Shape) -> bool:
-    """Return whether a direction of this shape needs a wire, which is a `netem` on a device of its own: it has a rate,
-    delay, jitter, loss or duplication.
+    """Return whether a direction with this shape needs a wire, which is a `netem` on a device of its own: it has a
+    rate, delay, jitter, loss or duplication.
     """
     return bool(
         shape["rate_mbps"]
@@ -75,11 +75,9 @@ def has_wire(shape: Shape) -> bool:
 
 
 def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc | ClassElement]:
-    """Return the queueing for the sending `interface` of a direction of this shape, from the root inwards: the rate
-    limit, the queue and the queue's classes; [] without a rate. On a "real" `clock` the bucket is larger than on a
-    "virtual" one.
-
-    The list is empty for a link without a rate. `clock` is "virtual" or "real".
+    """Return the queueing for the sending interface with the name `interface` of a direction with this shape, from the
+    root inwards: the rate limit, the queue and the queue's classes; [] without a rate. `clock` is "virtual" or "real",
+    on which the bucket of the rate limit is larger.
     """
     rate_mbps = shape["rate_mbps"]
     if rate_mbps is None:
@@ -106,9 +104,9 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc
 def wire_qdisc(
     device: str, shape: Shape, clock: str, seed: int | None = None, *, every_option: bool = False
 ) -> AttachedQdisc:
-    """Return the `netem` on the intermediate `device` that delays, loses and duplicates packets of a direction of this
-    shape; `clock` is "virtual" or "real". Its random draws follow from `seed` (None: from the kernel's own seed);
-    with `every_option` a missing rate is set to 0, as a change of an existing wire requires.
+    """Return the `netem` on the device with the name `device` that delays, loses and duplicates packets of a direction
+    with this shape; `clock` is "virtual" or "real". Its random draws follow from `seed` (None: from the kernel's own
+    seed). If `every_option`, a missing rate is set to 0, as a change of an existing wire requires.
     """
     delay_ms, jitter_ms, rate_mbps = shape["delay_ms"], shape["jitter_ms"], shape["rate_mbps"]
     rate_bps = None
@@ -135,8 +133,8 @@ def wire_qdisc(
 
 
 def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
-    """Return the seed of the random draws of each direction, in the order of `directions`, from the run's `seed`; it
-    does not depend on the run's other links.
+    """Return the seed of the random draws of each direction's wire, a number of 64 bits, in the order of `directions`;
+    it follows from the run's `seed` and the direction's nodes, and not from other links.
     """
     parallel: Counter[tuple[str, str]] = Counter()
     found = []
@@ -148,13 +146,13 @@ def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
 
 
 def is_random(shape: Shape) -> bool:
-    """Return whether the wire of a direction of this shape makes random draws (jitter, loss or duplication)."""
+    """Return whether the wire of a direction with this shape makes random draws, for jitter, loss or duplication."""
     return bool(shape["jitter_ms"] or shape["burst_loss"] or shape["loss_rate"] or shape["duplicate_rate"])
 
 
 def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
-    """Return the four probabilities of bursty loss: to enter and to leave the bad state, and of a loss in the bad and
-    in the good state; None if the shape has none.
+    """Return the four probabilities of bursty loss of a direction with this shape: to enter and to leave the bad state,
+    and of a loss in the bad and in the good state, in this order; None if it has none.
     """
     burst = shape["burst_loss"]
     if not burst:
@@ -163,28 +161,28 @@ def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
 
 
 def _framing(shape: Shape) -> tuple[int, int]:
-    """Return the bytes that `tbf` adds to each packet's length, and the smallest length in bytes that it counts, both 0
-    except for Ethernet framing.
+    """Return the bytes that the rate limit of a direction with this shape adds to each packet's length, and the
+    smallest length in bytes that it counts; both are 0 except for Ethernet framing.
     """
     return (ETHERNET_OVERHEAD_BYTES, MIN_WIRE_FRAME_BYTES) if shape["framing"] == "ethernet" else (0, 0)
 
 
 def _wire_overhead_bytes(shape: Shape) -> int:
-    """Return the bytes that the wire adds to the length of each packet as queue disciplines see it; negative with IP
-    framing.
+    """Return the bytes that the wire of a direction with this shape adds to the length of each packet, which includes
+    the Ethernet header; negative with IP framing, to leave the header out.
     """
     return -ETHERNET_HEADER_BYTES if shape["framing"] == "ip" else _framing(shape)[0]
 
 
 def redirection(interface: str, device: str) -> list[Queueing]:
-    """Return the queueing that sends all packets which arrive at `interface` through the wire on
-    the device `device`.
+    """Return the two commands of `tc` that send all packets which arrive at the interface with the name `interface`
+    through the wire on the device with the name `device`.
     """
     return [ingress(interface), redirect(interface, device)]
 
 
 def wire_device(interface: str) -> str:
-    """Return the name of the wire's device for a receiving interface.
+    """Return the name of the wire's device for the receiving interface with the name `interface`.
 
     >>> wire_device("r12-eth3")
     'wire3'
@@ -193,7 +191,9 @@ def wire_device(interface: str) -> str:
 
 
 def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
-    """Return the two capture points of a direction: one where packets leave `src`, one where they arrive at `dst`.
+    """Return the two capture points of a direction, in a list: one where packets leave its sending interface, one where
+    they arrive at the receiving node, after the wire if it has one. Each is the node's name, the device's, whether the
+    packets leave that device, and the name of the capture's file.
 
     Each is a tuple of the node, the device, whether the packets leave that device, and the name of the capture's file.
     Packets arrive after the wire if the direction has one.
@@ -207,9 +207,9 @@ def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
 def shape_network(
     directions: list[Hop], clock: str, without_offload: list[str], seed: int
 ) -> tuple[dict[str, list[str]], dict[str, list[Queueing]]]:
-    """Return the lines of `ip` and the queueing that shape all directions, each by the name of the node on which they
-    are to be made; segmentation offload is off for the hosts `without_offload`. `clock` is "virtual" or "real", and the wires'
-    random draws follow from `seed`.
+    """Return the lines of `ip` (without that word) and the queueing that shape all directions, each by the name of the
+    node on which they are to be made, in order. Segmentation offload is switched off for the hosts in
+    `without_offload`. `clock` is "virtual" or "real", and the random draws of the wires follow from the run's `seed`.
     """
     ip_lines: dict[str, list[str]] = {}
     queueing: dict[str, list[Queueing]] = {}
@@ -231,9 +231,9 @@ def shape_network(
 def hosts_with_unsafe_gso(
     directions: list[Hop], hosts: list[str], clock: str, segment_bytes: Mapping[str, int]
 ) -> list[str]:
-    """Return those of `hosts` whose segmentation offload must be off, because a queue or wire of the directions would
-    treat many frames as one packet. `clock` is "virtual" or "real"; `segment_bytes` has the smallest segment size of
-    each host whose traffic sets one.
+    """Return the names of those of `hosts` whose segmentation offload must be off, because a queue or wire of the
+    directions would treat many frames as one packet. `clock` is "virtual" or "real"; `segment_bytes` has the smallest
+    segment size in bytes by the name of each host whose traffic sets one.
 
     An offloaded segment (GSO, up to 64 kB) may leave a host only if, on every path from it, no queue and no wire comes
     before a `tbf` that splits the segment (or before the receiver). A `tbf` splits segments that its bucket cannot
@@ -251,8 +251,8 @@ def hosts_with_unsafe_gso(
 
 
 def segment_bytes_by_host(traffic: Sequence[Item]) -> dict[str, int]:
-    """Return the smallest segment size in bytes (`mss_bytes`) of each host whose traffic sets one,
-    by the host's name.
+    """Return the smallest segment size in bytes that the traffic sets (`mss_bytes`), by the name of the sending host;
+    hosts whose traffic sets none are absent.
     """
     smallest: dict[str, int] = {}
     for item in cast("Sequence[dict[str, Any]]", traffic):
@@ -270,9 +270,9 @@ def _two_fit_the_bucket(mss_bytes: int) -> bool:
 
 
 def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[str], splits: bool) -> bool:
-    """Return whether an offloaded segment of `host` can reach a queue or wire unsplit. `leaving` has the directions
-    that leave each node, by its name; `splits` is whether a `tbf` splits this host's segments. Paths end at other
-    hosts.
+    """Return whether an offloaded segment of the host with the name `host` can reach a queue or a wire unsplit.
+    `leaving` has the directions that leave each node, by its name; `hosts` are the names of all hosts, at which paths
+    end; `splits` is whether a `tbf` splits this host's segments.
     """
     seen, ahead = {host}, [host]
     while ahead:

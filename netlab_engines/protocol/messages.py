@@ -39,7 +39,8 @@ class Request(TypedDict):
 
 
 def encode(message: Message | Request) -> bytes:
-    """Return the bytes of a message.
+    """Return the bytes of a message or request for the channel: the length of its JSON text in bytes as 4 bytes,
+    little-endian, then the text.
 
     >>> encode({"progress_s": 1.5})
     b'\\x13\\x00\\x00\\x00{"progress_s": 1.5}'

@@ -106,73 +106,103 @@ class Requests(Protocol):
     """The requests that every lab supports; all return an answer with the time, and raise an error if they fail."""
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
-        """Build the network of a plan; its traffic and captures begin at the lab's start, which may be in the future.
-        With `programs` the nodes have home directories, names of hosts and shells for a user's commands.
+        """Build the network of a plan, whose traffic and captures begin at the lab's start, which may be in the future;
+        the answer has the start in ns on the lab's real-time clock. With `programs`, the nodes can also run a user's
+        commands.
         """
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
-        """Let network time pass until `until_s`, with a progress message every `progress_s` seconds (None: without
-        any); return at once if that time has passed.
+        """Let network time pass until `until_s`, in s from the lab's start, with a progress message every `progress_s`
+        s of it (None: none); return at once if that time has passed.
         """
 
     def finish(self, until_s: float) -> TimeReply:
-        """End all traffic and captures; packets in flight may arrive until the network time `until_s`."""
+        """End all traffic and captures; packets in flight may arrive until the network time `until_s`, in s from the
+        lab's start.
+        """
 
     def tables(self, streams: int, queues: int) -> Tables:
-        """Return all counters so far, but of the samples only the rows after the first `streams` and `queues` ones."""
+        """Return all counters so far; of the samples, leave out the first `streams` rows of connections and the first
+        `queues` rows of queues, which the caller has already.
+        """
 
     def totals(self, label: str) -> TotalsReply:
-        """Return the totals so far of the flow with this label, which takes less time than `tables`."""
+        """Return the item of traffic with this label and its totals so far, which takes less time than `tables`; the
+        totals are None if it has not begun.
+        """
 
     def start(self, item: Item) -> StartReply:
-        """Start an item of traffic, whose `start_s` counts from now."""
+        """Start one more item of traffic, whose `start_s` counts from now; the answer has its start in s from the lab's
+        start.
+        """
 
     def stop(self, label: str) -> TimeReply:
         """End the item of traffic with this label now."""
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
-        """Change the shape of the directions with these numbers, or switch them on or off (`up`); None: no change.
+        """Change the directions with these numbers (positions in the plan's list, from 0) from now on: set the fields
+        of `shape` (None: none), and switch them on or off as `up` says (None: leave).
 
         `rate_mbps` may be `TraceSteps`, which begin now. Queues and wires that stay keep their packets. A link that is switched off
         loses its packets; routes stay as they are.
         """
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
-        """Record `snap_bytes` bytes of every packet of the numbered directions from now on, as the capture `name`."""
+        """Record every packet at both ends of the directions with these numbers (positions in the plan's list, from 0)
+        from now on, each packet's first `snap_bytes` bytes, as the capture with the name `name`.
+        """
 
     def stop_capture(self, name: str) -> CaptureReply:
-        """End the capture `name`; the answer has the number of packets that it lost."""
+        """End the capture with the name `name`; the answer has the number of packets that were lost because its buffers
+        were full.
+        """
 
 
 class Programs(Protocol):
     """The requests of a lab whose nodes have programs, if it was built with `programs=True`."""
 
     def run(self, node: str, command: str) -> ExitReply:
-        """Run a command in a node's shell until it ends, with a text message for each piece of its output."""
+        """Run a shell command on the node with the name `node` until it ends, with a text message for each piece of its
+        output; the answer has its exit code.
+        """
 
     def background(self, node: str, command: str) -> ProcessReply:
-        """Start a command in a node's shell, which runs whenever network time passes; the answer has its pid."""
+        """Start a shell command in the background on the node with the name `node`, where it runs whenever network time
+        passes; the answer has its pid.
+        """
 
     def process(self, pid: int, offset: int, wait_s: float) -> OutputReply:
-        """Wait at most `wait_s` seconds for a background command's end; return its output from byte `offset`."""
+        """Wait for the end of the background command `pid`, at most `wait_s` s of network time; the answer has its
+        output from the byte `offset` (from 0) on, the offset after that, and its exit code (None while it runs).
+        """
 
     def signal(self, pid: int, number: int) -> TimeReply:
-        """Send signal number `number` to the background command `pid` and all processes that it started."""
+        """Send the signal with this number to the background command `pid` and all processes that it started."""
 
     def terminal(self, node: str, rows: int, columns: int) -> ProcessReply:
-        """Open a node's shell on a new terminal with these numbers of rows and columns; the answer has its pid."""
+        """Open a shell of the node with the name `node` on a new terminal of `rows` by `columns` characters; the answer
+        has its pid, by which later requests name the terminal.
+        """
 
     def prompt(self, rows: int, columns: int) -> ProcessReply:
-        """Open Mininet's prompt on a new terminal with these numbers of rows and columns; the answer has its pid."""
+        """Open Mininet's prompt on a new terminal of `rows` by `columns` characters; the answer has its pid, by which
+        later requests name the terminal.
+        """
 
     def prompt_lines(self, lines: str) -> ExitReply:
-        """Run lines in Mininet's prompt, with a text message for each piece of output, until they end."""
+        """Run commands of Mininet's prompt, one per line of the text `lines`, to their end, with a text message for
+        each piece of output; the answer has the prompt's exit code.
+        """
 
     def read(self, node: str, path: str) -> FileReply:
-        """Return the content of a file; a relative path starts in the node's home directory."""
+        """Return the content of a file as hexadecimal digits; a relative `path` starts in the home directory of the
+        node with the name `node`.
+        """
 
     def write(self, node: str, path: str, hex: str) -> TimeReply:  # noqa: A002 (what `bytes.fromhex` takes)
-        """Write the bytes `hex` to a file; a relative path starts in the node's home directory."""
+        """Write the bytes that the hexadecimal digits `hex` stand for to a file, in place of its content; a relative
+        `path` starts in the home directory of the node with the name `node`.
+        """
 
 
 class Terminals(Protocol):
@@ -187,8 +217,9 @@ class Terminals(Protocol):
         close: bool = False,
         until_text: bool = False,
     ) -> TerminalReply:
-        """Send keys to the terminal of process `pid` and let `turn_s` seconds of network time pass, or with
-        `until_text` less if there is output before; return the output.
+        """Send `keys` to the terminal of the process `pid`, let `turn_s` s of network time pass (if `until_text`, only
+        until there is output), and return the output, whether the process has ended, and its exit code (None if not
+        known). `size` is a new size, rows and columns (None: unchanged); `close` closes the terminal.
 
         `size` is the new number of rows and columns; `close` closes the terminal.
         """
@@ -198,20 +229,28 @@ class Scripts(Protocol):
     """The requests of a lab that runs a Mininet script instead of building a plan."""
 
     def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
-        """Run a Mininet script, `words` with its arguments, in a directory to its end, with `keys` as its input and a
-        text message for each piece of its output; `seed` is for random numbers, `home` the user's home directory.
+        """Run a Mininet script in the working directory `directory` to its end, with a text message for each piece of
+        its output; the answer has its exit code. `words` are its path and arguments, `seed` seeds the random draws,
+        `home` is its home directory, and `keys` has the lines that Mininet's prompt reads.
         """
 
     def open_script(
         self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int
     ) -> ProcessReply:
-        """Run a Mininet script on a new terminal, with the arguments of `script`; the answer has its pid."""
+        """Start a Mininet script on a new terminal of `rows` by `columns` characters, in the working directory
+        `directory`; the answer has its pid, by which later requests name the terminal. `words` are its path and
+        arguments, `seed` seeds the random draws, and `home` is its home directory.
+        """
 
     def end_programs(self) -> TimeReply:
-        """End all programs that outlive the script, after some time to write their last output."""
+        """End all programs that outlive the script, by SIGINT and then SIGTERM, with some network time to write their
+        last output.
+        """
 
     def keep_files(self) -> FilesReply:
-        """Copy files that the script wrote to the guest's own directories to the host's folder."""
+        """Copy files that the script wrote to the guest's own directories to the host's folder; the answer has their
+        paths, and the reasons for those that could not be copied.
+        """
 
 
 class AllRequests(Requests, Programs, Terminals, Scripts, Protocol):
@@ -220,7 +259,8 @@ class AllRequests(Requests, Programs, Terminals, Scripts, Protocol):
 
 @functools.cache
 def names(requests: type) -> frozenset[str]:
-    """Return the names of the requests in one of these classes.
+    """Return the names of the requests (public methods) of one of this module's classes, such as `Scripts`, and of its
+    base classes.
 
     >>> sorted(names(Scripts))
     ['end_programs', 'keep_files', 'open_script', 'script']

@@ -48,7 +48,9 @@ class Session(Protocol):
     def closed(self) -> bool: ...  # noqa: D102 (see above)
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return an object that makes one request and waits for its answer, as in `session.request().tables(0, 0)`.
+        """Return an object with a method for each request, which makes it and waits for its answer, as in
+        `session.request().tables(0, 0)`. Until the answer comes, `on_message` gets each message of the lab, and
+        `on_wait` is called several times a second; None omits either.
 
         `on_message` gets each message before the answer. `on_wait` is called several times a second until the answer; if it
         raises, the session must be closed. The request raises EngineError if the engine does not support it, and RunError if it
@@ -56,7 +58,9 @@ class Session(Protocol):
         """
 
     def interrupt(self, kill: bool = False) -> None:
-        """Interrupt the current request, as Ctrl-C does, or with `kill` kill the program that is computing now."""
+        """Interrupt the request that is under way, as Ctrl-C does; if `kill`, kill its program and the one that is
+        computing now.
+        """
 
     def close(self) -> None:
         """End the lab and all its programs; a second call does nothing."""
@@ -66,11 +70,14 @@ class LabEngine(Engine, Protocol):
     """An engine that also opens labs for interactive requests."""
 
     def open(self, plan: Plan | None) -> Session:
-        """Open a lab that can build this plan; None is for a script that builds its own network. Raises EngineError if
-        something is missing or the engine does not support such labs.
+        """Open a lab and return its session; the session's request `build` then builds the plan, and None is for a
+        script that builds its own network. Raises EngineError if something is missing or the engine does not support
+        the plan or scripts.
         """
 
 
 def requests_via(ask: Callable[..., Any]) -> AllRequests:
-    """Return an object whose methods are the requests: each returns `ask(the request's name, **its arguments)`."""
+    """Return an object with a method for each request, which returns `ask(name, **arguments)` for the request's name
+    and its arguments.
+    """
     return cast("AllRequests", SimpleNamespace(**{name: functools.partial(ask, name) for name in names(AllRequests)}))

@@ -35,7 +35,9 @@ class BatchReader:
     """
 
     def __init__(self, sock: socket.socket, slots: int = 512) -> None:
-        """Prepare the buffers for up to `slots` datagrams of `sock`, a UDP socket with the option SO_TIMESTAMPNS."""
+        """Prepare the buffers for reading up to `slots` datagrams at a time from `sock`, an open UDP socket with the
+        option SO_TIMESTAMPNS.
+        """
         self._fd = sock.fileno()
         self.slots = slots
         self._heads = bytearray(HEADER.size * slots)
@@ -66,9 +68,9 @@ class BatchReader:
         self._recvmmsg.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_void_p]
 
     def read(self) -> tuple[list[tuple[int, int, int]], list[int], list[int]]:
-        """Return three lists for the datagrams that wait, at most `slots`, without waiting: the header (stream id,
-        sequence number, time of sending in ns), the size in bytes, and the arrival in ns on CLOCK_REALTIME; empty lists
-        if none waits.
+        """Return three lists of equal length for the datagrams that wait, at most `slots`, without waiting: the header
+        (stream id, sequence number, time of sending in ns on CLOCK_REALTIME), the payload's size in bytes, and the
+        arrival in ns on CLOCK_REALTIME; they are empty if none waits. Raises OSError if the network fails.
 
         Where a size is below the header's, that datagram's head is garbage. Arrivals are the kernel's, CLOCK_REALTIME.
         """
@@ -91,7 +93,9 @@ class TrainReader:
     """A reader of trains of equal datagrams that the kernel has joined (UDP_GRO), one train for each system call."""
 
     def __init__(self, sock: socket.socket) -> None:
-        """Switch UDP_GRO on for the UDP socket `sock`. Raises OSError if the kernel refuses."""
+        """Prepare to read joined datagrams from the UDP socket `sock`: switch UDP_GRO on. Raises OSError if the kernel
+        refuses.
+        """
         sock.setsockopt(socket.IPPROTO_UDP, UDP_GRO, 1)
         self._sock = sock
         self.buffer = bytearray(65_536)
@@ -99,9 +103,9 @@ class TrainReader:
         self._control_bytes = socket.CMSG_SPACE(4) + socket.CMSG_SPACE(_TIMESPEC.size)
 
     def read(self) -> tuple[int, int, int] | None:
-        """Read one train into `buffer` without waiting; return its size in bytes, the size of each datagram except the
-        last, which may be shorter, and its arrival in ns on CLOCK_REALTIME (0 without a time stamp); None if none
-        waits.
+        """Read one train into `buffer` without waiting, and return its size in bytes, the size in bytes of each of its
+        datagrams (the last may be shorter), and its arrival in ns on CLOCK_REALTIME (0 without a time stamp). Return
+        None if none waits. Raises OSError if the network fails.
         """
         try:
             total, control, _, _ = self._sock.recvmsg_into(self._buffers, self._control_bytes, socket.MSG_DONTWAIT)
@@ -126,8 +130,8 @@ class Train:
     """
 
     def __init__(self, stream_id: int, payload_bytes: int, max_datagrams: int) -> None:
-        """Prepare the buffer for a stream: datagrams of `payload_bytes` each, of which `datagrams`, a power of two of
-        at most `max_datagrams`, fit into it.
+        """Prepare the buffer for trains of the stream `stream_id`, whose datagrams have a payload of `payload_bytes`
+        bytes; `datagrams` is then the largest power of two, up to `max_datagrams`, that fits into a train.
         """
         most = max(1, min(max_datagrams, MAX_TRAIN_DATAGRAMS, MAX_TRAIN_BYTES // payload_bytes))
         self.datagrams = 1 << (most.bit_length() - 1)
@@ -142,8 +146,9 @@ class Train:
         self._view = memoryview(self._buffer)
 
     def fill(self, seq: int, sent_ns: int, datagrams: int) -> memoryview:
-        """Return the bytes of the next `datagrams` datagrams, at most `self.datagrams`, numbered from `seq` on, a
-        multiple of `self.datagrams`, and sent at `sent_ns` on CLOCK_REALTIME. The next call overwrites them.
+        """Return the bytes of the next `datagrams` datagrams, at most `self.datagrams`, with the sequence numbers from
+        `seq` on, a multiple of `self.datagrams`, and the time of sending `sent_ns` in ns on CLOCK_REALTIME. The next
+        call overwrites them.
         """
         wanted = HEADER.pack(0, seq, sent_ns)
         current, buffer, stride = self._current, self._buffer, self.payload_bytes

@@ -23,8 +23,8 @@ _MAX_GAPS = 65_536
 
 
 def check_payload_bytes(payload_bytes: int) -> None:
-    """Raise ThroughputError unless a datagram with a payload of this many bytes can be sent and can carry the
-    measurement header.
+    """Raise ThroughputError unless a UDP datagram with a payload of `payload_bytes` bytes can be sent over IPv4 and can
+    carry the header of a measurement.
     """
     if payload_bytes < MIN_PAYLOAD_BYTES:
         raise ThroughputError(
@@ -73,8 +73,9 @@ class StreamAccount:
     """
 
     def __init__(self, interval_ns: int | None = None, origin_ns: int = 0, timely_ns: int | None = None) -> None:
-        """Start with no datagrams. Intervals of `interval_ns` (None: none are counted) begin at `origin_ns` on the
-        monotonic clock; datagrams within `timely_ns` after the first one (None: all) are timely.
+        """Start with no datagrams. Arrivals are also counted in intervals of `interval_ns` ns (None: not), which begin
+        at `origin_ns` on the monotonic clock; those less than `timely_ns` ns after the first arrival (None: all) count
+        as timely.
         """
         self.received_datagrams = 0
         self.received_bytes = 0
@@ -102,7 +103,7 @@ class StreamAccount:
 
     @property
     def jitter_ms(self) -> float:
-        """The jitter of RFC 3550 in ms; 0 before the second datagram."""
+        """The smoothed jitter of RFC 3550 in ms; 0 before the second datagram."""
         return self._jitter_ns / NS_PER_MS
 
     @property
@@ -122,24 +123,24 @@ class StreamAccount:
 
     @property
     def first_s(self) -> float | None:
-        """The first arrival in s on the monotonic clock, or None before it."""
+        """The time of the first arrival in s on the monotonic clock; None before it."""
         return None if self._first_ns is None else self._first_ns / NS_PER_S
 
     @property
     def last_s(self) -> float | None:
-        """The last arrival in s on the monotonic clock, or None before the first."""
+        """The time of the last arrival so far in s on the monotonic clock; None before the first."""
         return None if self._last_ns is None else self._last_ns / NS_PER_S
 
     @property
     def timely_last_s(self) -> float | None:
-        """The last arrival, in s on the monotonic clock, of a datagram that came within the time limit after the first
-        one (`timely_ns`); None before the first.
+        """The time in s on the monotonic clock of the last arrival that was less than `timely_ns` after the first one;
+        None before the first.
         """
         return None if self._timely_last_ns is None else self._timely_last_ns / NS_PER_S
 
     def add(self, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
-        """Count the datagram with the sequence number `seq` and a payload of `size` bytes; `arrival_ns` is on the
-        monotonic clock, and `sent_ns` on the same for a meaningful delay.
+        """Count the datagram with the sequence number `seq` (from 0) and a payload of `size` bytes. `arrival_ns` is in
+        ns on the monotonic clock, and `sent_ns`, too, if the one-way delay is to have a meaning.
         """
         if seq >= self.next_seq:
             if seq > self.next_seq:
@@ -155,8 +156,9 @@ class StreamAccount:
         self._count_datagrams((arrival_ns - sent_ns,), (arrival_ns,), 1, size)
 
     def add_run(self, first_seq: int, sent_ns: Sequence[int], arrival_ns: Sequence[int], sizes: Sequence[int]) -> None:
-        """Count datagrams of consecutive sequence numbers from `first_seq` on, with the time of sending and of arrival
-        of each in ns, and the `sizes` of their payloads in bytes; as fast as one datagram if all are new.
+        """Count datagrams of consecutive sequence numbers from `first_seq` on; `sent_ns`, `arrival_ns` (ns on the
+        monotonic clock, in order) and `sizes` (payload in bytes) have an entry for each. If all are new, this takes
+        hardly longer than one datagram.
         """
         count = len(sizes)
         if first_seq < self.next_seq:
@@ -169,8 +171,8 @@ class StreamAccount:
         self._count_datagrams(tuple(map(sub, arrival_ns, sent_ns)), arrival_ns, count, sum(sizes))
 
     def add_train(self, first_seq: int, count: int, sent_ns: int, arrival_ns: int, total_bytes: int) -> None:
-        """Count `count` datagrams of consecutive sequence numbers from `first_seq` on, of `total_bytes` of payload
-        together, that were sent at one time and arrived at one time, in ns.
+        """Count `count` datagrams of consecutive sequence numbers from `first_seq` on, with `total_bytes` bytes of
+        payload in total, which were sent at one time and arrived at one time, in ns on the monotonic clock.
         """
         if first_seq < self.next_seq:
             size, rest = divmod(total_bytes, count)
@@ -185,8 +187,9 @@ class StreamAccount:
         self._jitter_ns *= (15 / 16) ** (count - 1)
 
     def _count_datagrams(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], count: int, size: int) -> None:
-        """Add `count` distinct datagrams of `size` bytes together to the delays, the jitter, the totals and the
-        intervals. Transit and arrival times in ns are given for each datagram, or once for all.
+        """Add `count` new datagrams with `size` bytes of payload in total to the delays, the jitter, the totals and the
+        intervals. Their transit times and arrivals in ns (on the monotonic clock) have an entry for each datagram, or
+        one for all.
         """
         weight = count // len(transits_ns)
         self._delay_sum_ns += sum(transits_ns) * weight
@@ -221,14 +224,15 @@ class StreamAccount:
             self._count_in_interval((last - self._origin_ns) // self._interval_ns, 0, rest)
 
     def _timely_end_ns(self, first_ns: int) -> float:
-        """Return the time in ns before which a datagram must arrive to be timely, if the first arrived at `first_ns`;
-        infinite without a limit.
+        """Return the time in ns before which a datagram must arrive to be timely, if the first one arrived at
+        `first_ns`, both on the monotonic clock; infinite without a limit.
         """
         return math.inf if self._timely_ns is None else first_ns + self._timely_ns
 
     def _count_timely(self, arrivals_ns: Sequence[int], count: int, size: int, end_ns: float) -> None:
-        """Add those of the `count` datagrams, of `size` bytes together, that arrived before `end_ns` to the timely
-        ones.
+        """Add those of `count` datagrams, with `size` bytes of payload in total, that arrived before `end_ns` to the
+        timely ones; `arrivals_ns` has the arrivals in order, one for each or one for all, and all times are in ns on
+        the monotonic clock.
         """
         if arrivals_ns[-1] >= end_ns:
             # A train arrives at one instant; only of a run can the first part be timely and the rest late.
@@ -242,7 +246,7 @@ class StreamAccount:
         self._timely_last_ns = arrivals_ns[-1]
 
     def _count_in_interval(self, number: int, count: int, size: int) -> None:
-        """Add `count` datagrams of `size` bytes together to the interval of this number, which is made if it is new."""
+        """Add `count` datagrams with `size` bytes of payload in total to the interval with this number (from 0)."""
         interval = self.intervals.get(number)
         if interval is None:
             interval = self.intervals[number] = Interval()
@@ -250,8 +254,8 @@ class StreamAccount:
         interval.bytes += size
 
     def _open_gap(self, start: int, end: int) -> None:
-        """Note that the sequence numbers from `start` to `end` (excluded) are missing; the oldest half of the gaps is
-        given up as lost if there are too many.
+        """Note that the sequence numbers from `start` to `end` - 1 are missing. If there are too many gaps, the oldest
+        half is given up as lost.
         """
         if len(self._gap_starts) >= _MAX_GAPS:
             # Bounded memory: what is missing for longest is given up as lost; were it to come, it would
@@ -261,7 +265,7 @@ class StreamAccount:
         self._gap_ends.append(end)
 
     def _close_gap(self, seq: int) -> bool:
-        """Remove the sequence number `seq` from the open gaps and return whether it was in one; otherwise it has
+        """Return True if the sequence number `seq` was missing, and note that it has arrived; return False if it had
         arrived before.
         """
         i = bisect_right(self._gap_starts, seq) - 1

@@ -18,7 +18,7 @@ _EXP_TERMS = tuple(1 / math.factorial(power) for power in range(14, -1, -1))
 
 
 def sleep_until_ns(when_ns: int) -> None:
-    """Sleep until `when_ns`, a time of the monotonic clock in ns; return at once if it has passed."""
+    """Sleep until the time `when_ns`, in ns on the monotonic clock; return at once if it has passed."""
     left_ns = when_ns - time.monotonic_ns()
     if left_ns > 0:
         # Python rounds up to whole nanoseconds; without the half, what a float adds would make one more.
@@ -26,8 +26,8 @@ def sleep_until_ns(when_ns: int) -> None:
 
 
 def nth_root(value: float, n: int) -> float:
-    """Return ``value ** (1 / n)`` for a value from 0 up to 1, by operations of which IEEE 754 determines every bit, so
-    that all processors agree.
+    """Return ``value ** (1 / n)`` for a `value` of at least 0 and below 1 and a whole number `n` of at least 1, by
+    operations of which IEEE 754 determines every bit, so that all processors agree.
 
     `math.pow` is the C library's and differs by processor; `recipe/library/host/random.c` has the same steps.
 
@@ -62,12 +62,12 @@ class Stopper:
     """A flag that any thread can set, and a file descriptor `fd` that is readable from then on and wakes a `poll`."""
 
     def __init__(self) -> None:
-        """Start with the flag not set."""
+        """Start with the flag not set and a new file descriptor, which is closed with the object."""
         self.fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self.is_set = False
 
     def set(self) -> None:
-        """Set the flag for ever and wake all threads that poll `fd`."""
+        """Set the flag for ever, and wake all threads that poll `fd`; any thread may call this."""
         self.is_set = True
         os.eventfd_write(self.fd, 1)
 

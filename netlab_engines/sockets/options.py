@@ -17,8 +17,8 @@ _CONGESTION_FILE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 def available_congestion_controls() -> list[str]:
-    """Return the names of the congestion controls that this kernel has loaded (root may load more); [] if they cannot
-    be read.
+    """Return the names of the TCP congestion controls that this kernel has loaded, such as "cubic" (root may load
+    more); [] if they cannot be read.
     """
     try:
         return _CONGESTION_FILE.read_text().split()
@@ -29,8 +29,8 @@ def available_congestion_controls() -> list[str]:
 def tune_tcp(
     sock: socket.socket, *, congestion: str | None = None, window_bytes: int | None = None, mss_bytes: int | None = None
 ) -> None:
-    """Set a TCP socket's congestion control by its name, its largest receive window and its largest segment (payload
-    and TCP options), both in bytes; None leaves one unchanged. Call it before `connect` or `listen`.
+    """Set the congestion control of a TCP socket by its name, its largest receive window in bytes, and its largest
+    segment (payload and TCP options) in bytes; None leaves one unchanged. To be called before `connect` or `listen`.
 
     Call it before `connect` or `listen`: the window's scale and the segment size are agreed on in the handshake. A
     listening socket hands all three down to the connections it accepts. The window limits the peer: at most one a
@@ -50,8 +50,8 @@ def tune_tcp(
 
 
 def set_congestion(sock: socket.socket, congestion: str) -> None:
-    """Set the congestion control of a TCP socket by its name. Raises ThroughputError, with the available ones, if this
-    kernel does not have it.
+    """Set the congestion control of a TCP socket by its name, such as "cubic". Raises ThroughputError, which names the
+    available ones, if this kernel does not have it.
     """
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
@@ -68,8 +68,8 @@ def set_congestion(sock: socket.socket, congestion: str) -> None:
 
 
 def limit_window(sock: socket.socket, window_bytes: int) -> None:
-    """Limit the receive window in bytes that this end of a TCP connection advertises, which also turns the kernel's
-    tuning of its buffer off. Raises ThroughputError if it is out of range.
+    """Limit the receive window that this end of a TCP connection advertises to `window_bytes` bytes, and switch the
+    kernel's tuning of its receive buffer off. Raises ThroughputError if the number is out of range.
     """
     if not MIN_WINDOW_BYTES <= window_bytes <= MAX_WINDOW_BYTES:
         raise ThroughputError(
@@ -82,8 +82,8 @@ def limit_window(sock: socket.socket, window_bytes: int) -> None:
 
 
 def set_buffer(sock: socket.socket, option: int, size_bytes: int) -> None:
-    """Set the size in bytes of the socket buffer of an option (SO_RCVBUF or SO_SNDBUF), which the kernel doubles;
-    without root it is cut to the system's limit.
+    """Set the size of the receive (`option` SO_RCVBUF) or send buffer (SO_SNDBUF) of a socket to `size_bytes` bytes,
+    which the kernel doubles; without root it is cut to the system's limit.
     """
     force = SO_RCVBUFFORCE if option == socket.SO_RCVBUF else SO_SNDBUFFORCE
     size_bytes = min(size_bytes, 0x3FFFFFFF)

@@ -25,8 +25,8 @@ from netlab_engines.sockets.options import TCP_WINDOW_CLAMP
 
 @cache
 def _payload_fd() -> int:
-    """Return the descriptor of a file in memory with SEND_CHUNK_BYTES random bytes, which no link can compress, to be
-    sent with `sendfile` without a copy.
+    """Return the file descriptor, the same at each call, of a file in memory with SEND_CHUNK_BYTES random bytes, which
+    no link can compress and which `sendfile` sends without a copy.
     """
     fd = os.memfd_create("netlab-payload", os.MFD_CLOEXEC)
     os.write(fd, random.Random(0).randbytes(PAYLOAD_PERIOD_BYTES) * (SEND_CHUNK_BYTES // PAYLOAD_PERIOD_BYTES))  # noqa: S311 (no secret)
@@ -43,8 +43,9 @@ class TcpSender:
     """
 
     def __init__(self, sock: socket.socket, *, end_s: float | None = None, num_bytes: int | None = None) -> None:
-        """Prepare to send on a connected socket until `end_s`, in s on the monotonic clock, or until `num_bytes` are
-        sent, whichever is first (None: no such limit). Raises ThroughputError if `num_bytes` is negative.
+        """Prepare to send on a connected TCP socket until the time `end_s`, in s on the monotonic clock, or until
+        `num_bytes` bytes are sent, whichever is first (None: no such limit). Raises ThroughputError if `num_bytes` is
+        negative.
         """
         if num_bytes is not None and num_bytes < 0:
             raise ThroughputError(f"num_bytes must be 0 or more, got {num_bytes}.")
@@ -57,8 +58,8 @@ class TcpSender:
         self._stopper = Stopper()
 
     def run(self) -> None:
-        """Send until the end, then shut the sending direction down, so that the receiver reads the end of the stream;
-        blocks. A network error ends it and is kept in `error`.
+        """Send until the end, then shut down the sending direction, so that the receiver reads the end of the stream;
+        blocks. A network error ends it and is kept in `error`, and nothing is raised.
         """
         forbid_timer_slack()
         try:
@@ -125,8 +126,9 @@ class TcpReceiver:
         window_bytes: int | None = None,
         num_bytes: int | None = None,
     ) -> None:
-        """Prepare to read a connected socket. `skipped_bytes` were read from it before and do not count, `window_bytes`
-        is the limit that was set for its window (None: none), `num_bytes` is how many bytes will come (None: unknown).
+        """Prepare to read a connected TCP socket. `skipped_bytes` were read from it before and do not count;
+        `window_bytes` is the limit in bytes that was set for its window (None: none); `num_bytes` is the number of
+        bytes that will come (None: unknown).
         """
         self.sock = sock
         self._window_bytes = window_bytes
@@ -140,7 +142,9 @@ class TcpReceiver:
 
     @property
     def received_bytes(self) -> int:
-        """The number of payload bytes that have arrived in order so far."""
+        """The number of payload bytes that have arrived in order so far, read or not, without the skipped ones; any
+        thread may read it.
+        """
         if not self.finished:
             try:
                 arrived = tcp_info.read(self.sock).bytes_received
@@ -152,7 +156,9 @@ class TcpReceiver:
         return self._read_bytes
 
     def run(self) -> None:
-        """Read until the end of the stream; blocks. A network error ends it and is kept in `error`."""
+        """Read and discard data until the end of the stream; blocks. A network error ends it and is kept in `error`,
+        and nothing is raised.
+        """
         self.sock.settimeout(None)
         # Anonymous memory that MSG_TRUNC never touches: it costs addresses, not pages.
         nowhere = mmap.mmap(-1, RECEIVE_CHUNK_BYTES)
@@ -181,14 +187,16 @@ class TcpReceiver:
         self.finished = True
 
     def _chunk_bytes(self) -> int:
-        """Return how many bytes the next read may wait for."""
+        """Return the number of bytes for which the next read is to wait: those that are left of `num_bytes`, at most
+        RECEIVE_CHUNK_BYTES, or RECEIVE_CHUNK_BYTES if that number is not known.
+        """
         # Read no more than the remaining bytes: the read then ends with the last byte and does not wait for the end of the stream.
         left = 0 if self._num_bytes is None else self._num_bytes - self._read_bytes
         return min(left, RECEIVE_CHUNK_BYTES) if left > 0 else RECEIVE_CHUNK_BYTES
 
     def _wake_rarely(self, unread_bytes: int) -> None:
-        """Let the kernel wake the reader only when about `unread_bytes` bytes are unread, if the path is so short that
-        this does not limit TCP's window.
+        """Let the kernel wake the reader only when about `unread_bytes` bytes, at most MAX_UNREAD_BYTES, wait to be
+        read; nothing is changed unless the RTT is so short that this does not limit TCP's window.
         """
         # A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while
         # the path holds far less than the buffer: not on a long path, nor where the window is what is asked about. The
@@ -200,8 +208,8 @@ class TcpReceiver:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, min(MAX_UNREAD_BYTES, unread_bytes))
 
     def _last_arrival_s(self) -> float:
-        """Return the time in s on the monotonic clock at which the kernel received the last data, to its tick of 1 to
-        10 ms; the present time if it is not known.
+        """Return the time in s on the monotonic clock at which the kernel received the last data, with an error of up
+        to 10 ms (its tick); the present time if it is not known.
         """
         now_s = time.monotonic()
         try:

@@ -46,7 +46,8 @@ class TcpInfo:
 
 
 def read(sock: socket.socket) -> TcpInfo:
-    """Return the present state of a connected (or just closed by the peer) TCP socket, by one system call.
+    """Return the kernel's present state of a TCP socket that is connected or was just closed by the peer, by one system
+    call.
 
     Raises OSError when the socket is closed or is no TCP socket.
     """
@@ -54,7 +55,8 @@ def read(sock: socket.socket) -> TcpInfo:
 
 
 def ca_state_name(number: int) -> str:
-    """Return the name of a state of congestion control, as in `TcpInfo.ca_state`.
+    """Return the name of the kernel's congestion state with this number (from 0), such as "open" or "recovery"; "state
+    N" for an unknown number N.
 
     >>> ca_state_name(3), ca_state_name(9)
     ('recovery', 'state 9')
@@ -63,7 +65,8 @@ def ca_state_name(number: int) -> str:
 
 
 def decode(data: bytes) -> TcpInfo:
-    """Return the state of a connection from the bytes of a `struct tcp_info` of any kernel since 2.6.
+    """Return the state of a TCP connection from the bytes of the kernel's `struct tcp_info`; fields that an older
+    kernel's structure lacks are None.
 
     Examples
     --------
@@ -73,8 +76,8 @@ def decode(data: bytes) -> TcpInfo:
     """
 
     def field(code: str, offset: int) -> int | None:
-        """Return the number of the type `code` (as in `struct`) at its offset in include/uapi/linux/tcp.h; None if this
-        kernel's structure is shorter.
+        """Return the number of the type `code` (as Python's `struct` writes it) at the byte `offset` of the structure;
+        None if this kernel's structure is shorter.
         """
         if offset + struct.calcsize(code) > len(data):
             return None

@@ -84,10 +84,10 @@ class UdpSender:
         spread_seed: int | None = None,
         ends_on_time: bool = False,
     ) -> None:
-        """Prepare to send datagrams of the stream `stream_id` from a UDP socket to `dst` (None: it is connected) at
-        `rate_bps` of payload (0: unlimited), until `end_s` on the monotonic clock or `num_bytes` (None: no such limit);
-        with `batch` in trains, with `spread_seed` at random times, with `ends_on_time` never after `end_s`. Raises
-        ThroughputError if a value is not allowed.
+        """Prepare to send datagrams of `payload_bytes` bytes of the stream `stream_id` from a UDP socket to the address
+        `dst` (None: it is connected) at `rate_bps` bit/s of payload (0: unlimited), until `end_s` in s on the monotonic
+        clock or for `num_bytes` bytes (None: no such limit). `batch` sends trains, `spread_seed` seeds random times
+        (None: even), and with `ends_on_time` none is sent after `end_s`. Raises ThroughputError for a wrong value.
         """
         check_payload_bytes(payload_bytes)
         if rate_bps < 0:
@@ -112,7 +112,9 @@ class UdpSender:
         self._stop = threading.Event()
 
     def run(self) -> None:
-        """Send datagrams from now until the end; blocks. A network error ends it and is kept in `error`."""
+        """Send all datagrams, the first one now, until the end; blocks. A network error ends it and is kept in `error`,
+        and nothing is raised.
+        """
         forbid_timer_slack()
         self.sock.setblocking(True)
         try:
@@ -124,11 +126,13 @@ class UdpSender:
         self.ended_s = time.monotonic()
 
     def stop(self) -> None:
-        """End the sending now, from another thread; a sleep of up to 50 ms is slept to its end."""
+        """End the sending soon, within about 50 ms; called by another thread than that of `run`."""
         self._stop.set()
 
     def _send(self) -> None:
-        """Send all datagrams in the way that the parameters ask for. Raises OSError if the network fails."""
+        """Send all datagrams as the parameters say: at random times, at an even rate or as fast as possible, and at
+        last the shorter ones; blocks. Raises OSError if the network fails.
+        """
         start_ns = time.monotonic_ns()
         self.started_s = start_ns / NS_PER_S
         end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)
@@ -149,8 +153,8 @@ class UdpSender:
             self._send_tail(start_ns)
 
     def _unit(self) -> tuple[int, Callable[[int], None]]:
-        """Return the number of datagrams that leave together, and the function that sends those up to a sequence number
-        (excluded).
+        """Return the number of datagrams that one system call sends, and the function that sends all datagrams from the
+        present sequence number up to another (excluded), which it takes.
         """
         if not self._batch:
             return 1, partial(self._send_singly, bytearray(self.payload_bytes))
@@ -163,7 +167,8 @@ class UdpSender:
         self, unit: int, send_until: Callable[[int], None], start_ns: int, total: int | None, stop_ns: int | None
     ) -> None:
         """Send datagrams at the rate, counted from `start_ns`, in multiples of `unit`, until `total` are sent (None: no
-        limit), `stop_ns` has passed (None: no limit) or `stop` is called; times are in ns on the monotonic clock.
+        limit), `stop_ns` has passed (None: no limit) or `stop` is called. `send_until` sends all up to a sequence
+        number (excluded); times are in ns on the monotonic clock.
         """
         interval_bits_ns = self.payload_bytes * 8 * NS_PER_S
         burst = self._datagrams_in(UDP_BURST_NS)
@@ -194,8 +199,8 @@ class UdpSender:
                 self._sleep_until(start_ns + -(-self.sent_datagrams * interval_bits_ns // self.rate_bps))
 
     def _send_in_chunks(self, send_until: Callable[[int], None], goal: int, chunk: int, stop_ns: int) -> None:
-        """Send the datagrams up to the sequence number `goal` (excluded), `chunk` at a time, until `stop_ns` on the
-        monotonic clock or `stop`.
+        """Send the datagrams up to the sequence number `goal` (excluded), `chunk` of them per call of `send_until`, and
+        stop early at `stop_ns`, in ns on the monotonic clock, or when `stop` is called.
         """
         while self.sent_datagrams < goal and not self._stop.is_set() and time.monotonic_ns() < stop_ns:
             send_until(min(goal, self.sent_datagrams + chunk))
@@ -203,8 +208,8 @@ class UdpSender:
     def _send_unpaced(
         self, unit: int, send_until: Callable[[int], None], end_ns: int | None, total: int | None
     ) -> None:
-        """Send datagrams as fast as the kernel takes them, 64 units at a time, until `end_ns` on the monotonic clock or
-        `total` datagrams (None: no limit) or `stop`.
+        """Send datagrams as fast as the kernel takes them, 64 times `unit` per call of `send_until`, until `end_ns` in
+        ns on the monotonic clock (None: no limit), until `total` are sent (None: no limit), or until `stop` is called.
         """
         while not self._stop.is_set() and (end_ns is None or time.monotonic_ns() < end_ns):
             due = self.sent_datagrams + 64 * unit
@@ -217,8 +222,9 @@ class UdpSender:
     def _send_spread(
         self, datagram: bytearray, chance: random.Random, total: int, start_ns: int, duration_ns: int
     ) -> None:
-        """Send `total` datagrams at random times, uniform over `duration_ns` from `start_ns` on the monotonic clock;
-        `chance` draws them, and `datagram` is the buffer.
+        """Send `total` datagrams at random times, uniform over the `duration_ns` ns from `start_ns` (ns on the
+        monotonic clock) on, or until `stop` is called; `chance` draws the times, and `datagram` is the buffer of the
+        payload.
         """
         # Uniform moments in order, one by one: the smallest of n uniform numbers in (x, 1) is 1 - (1 - x) U^(1/n).
         left_share = 1.0
@@ -230,18 +236,20 @@ class UdpSender:
             self._send_singly(datagram, self.sent_datagrams + 1)
 
     def _datagrams_in(self, length_ns: int) -> int:
-        """Return how many whole datagrams the rate of payload allows in `length_ns`; 0 if the rate is 0, although that
-        means no limit.
+        """Return the number of whole datagrams whose payload the rate allows in `length_ns` ns; 0 for the rate 0,
+        although that means no limit.
         """
         return self.rate_bps * length_ns // (self.payload_bytes * 8 * NS_PER_S)
 
     def _due_before(self, elapsed_ns: int) -> int:
-        """Return how many datagrams are due in the first `elapsed_ns` after the start, that time excluded."""
+        """Return the number of datagrams that are due in the first `elapsed_ns` ns after the start, those at its very
+        end excluded.
+        """
         return max(0, -(-elapsed_ns * self.rate_bps // (self.payload_bytes * 8 * NS_PER_S)))
 
     def _send_singly(self, datagram: bytearray, due: int) -> None:
-        """Send the datagrams up to the sequence number `due` (excluded) one by one from the buffer `datagram`, and
-        count them. Raises OSError if the network fails.
+        """Send the datagrams from the present sequence number up to `due` (excluded), each by a system call, and count
+        them; `datagram` is the buffer of the payload, whose length is their size. Raises OSError if the network fails.
         """
         pack_into, send, now, stream = HEADER.pack_into, self.sock.send, time.time_ns, self.stream_id
         first = done = self.sent_datagrams
@@ -259,8 +267,8 @@ class UdpSender:
             self.sent_bytes += (done - first) * len(datagram)
 
     def _send_trains(self, train: Train, due: int) -> None:
-        """Send the datagrams up to the sequence number `due` (excluded) in trains, and count them. Raises OSError if
-        the network fails.
+        """Send the datagrams from the present sequence number up to `due` (excluded) in trains, for which `train` is
+        the buffer, and count them. Raises OSError if the network fails.
         """
         while self.sent_datagrams < due:
             count = min(train.datagrams, due - self.sent_datagrams)
@@ -273,8 +281,8 @@ class UdpSender:
             self.sent_bytes += len(data)
 
     def _send_tail(self, start_ns: int) -> None:
-        """Send the shorter datagrams at the end of `num_bytes`, each at its time, which counts from `start_ns` on the
-        monotonic clock.
+        """Send the last datagrams of `num_bytes`, which are shorter than the others, each at its time by the rate,
+        which counts from `start_ns` in ns on the monotonic clock. Raises OSError if the network fails.
         """
         assert self._tail is not None
         for size in self._tail[1]:
@@ -284,7 +292,7 @@ class UdpSender:
             self._send_singly(bytearray(size), self.sent_datagrams + 1)
 
     def _sleep_until(self, when_ns: int) -> None:
-        """Sleep until `when_ns` on the monotonic clock or until `stop` is called, which ends long sleeps early."""
+        """Sleep until `when_ns` in ns on the monotonic clock; `stop` ends a sleep of more than 50 ms early."""
         while not self._stop.is_set():
             left_ns = when_ns - time.monotonic_ns()
             if left_ns <= 0:
@@ -320,9 +328,10 @@ class UdpReceiver:
         batch: bool = False,
         timely_s: float | None = None,
     ) -> None:
-        """Prepare a UDP socket to receive these streams, with counters of each. Intervals of `interval_s` (None: none)
-        begin at `origin_s` on the monotonic clock (None: now), `batch` lets the kernel join datagrams, and those within
-        `timely_s` of a stream's first are counted separately too. Raises OSError if the kernel refuses.
+        """Prepare a UDP socket to receive the streams with these ids, with counters of each. Intervals of `interval_s`
+        s (None: none) begin at `origin_s` in s on the monotonic clock (None: now). `batch` lets the kernel join
+        datagrams. Those within `timely_s` s of a stream's first one (None: all) count as timely. Raises OSError if the
+        kernel refuses.
         """
         self.sock = sock
         self.streams: dict[int, StreamAccount] = {}
@@ -343,12 +352,14 @@ class UdpReceiver:
 
     @property
     def buffer_drops(self) -> int:
-        """The number of datagrams that reached this socket and found its buffer full: lost here, not in the network."""
+        """The number of datagrams that reached this socket when its buffer was full; they were lost here and not in the
+        network.
+        """
         return self._meminfo()[8]
 
     def run(self) -> None:
-        """Receive and count datagrams until `stop` is called; blocks. A network error ends it and
-        is kept in `error`.
+        """Receive and count datagrams until `stop` is called; blocks. A network error ends it and is kept in `error`,
+        and nothing is raised.
         """
         waiting = select.poll()
         waiting.register(self.sock.fileno(), select.POLLIN)
@@ -374,8 +385,8 @@ class UdpReceiver:
             self.error = error
 
     def read_now(self) -> None:
-        """Count all datagrams that have arrived until now, from any thread, so that the counters are current in the
-        middle of a run.
+        """Count all datagrams that have arrived until now, so that the counters are current while `run` goes on; any
+        thread may call this. Raises OSError if the network fails.
         """
         with self._reading:
             # The two clocks may drift apart by what NTP corrects, so the difference is taken anew each time.
@@ -386,18 +397,18 @@ class UdpReceiver:
                 self._read_trains(self._trains, to_monotonic_ns)
 
     def stop(self) -> None:
-        """End `run`, from another thread, after it has counted the datagrams that wait."""
+        """Let `run` count the datagrams that wait and then return; called by another thread than that of `run`."""
         self._stopper.set()
 
     def _meminfo(self) -> tuple[int, ...]:
-        """Return the memory counters of the socket (SO_MEMINFO): used bytes of the receive buffer first, its size
-        second, drops at index 8.
+        """Return the nine memory counters of the socket (SO_MEMINFO): at index 0 the used bytes of its receive buffer,
+        at 1 that buffer's size in bytes, and at 8 the number of dropped datagrams.
         """
         return _MEMINFO.unpack(self.sock.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size))
 
     def _read_singles(self, to_monotonic_ns: int) -> None:
-        """Read and count all waiting datagrams one by one; `to_monotonic_ns` is the difference between the monotonic
-        clock and CLOCK_REALTIME.
+        """Read and count all datagrams that wait, in batches; `to_monotonic_ns` is the number of ns to add to a time of
+        CLOCK_REALTIME for one of the monotonic clock. Raises OSError if the network fails.
         """
         reader = self._singles
         while True:
@@ -426,8 +437,8 @@ class UdpReceiver:
                 return
 
     def _read_trains(self, reader: TrainReader, to_monotonic_ns: int) -> None:
-        """Read and count all waiting trains of datagrams; `to_monotonic_ns` is the difference between the monotonic
-        clock and CLOCK_REALTIME.
+        """Read and count all trains of datagrams that wait; `to_monotonic_ns` is the number of ns to add to a time of
+        CLOCK_REALTIME for one of the monotonic clock. Raises OSError if the network fails.
         """
         buffer = reader.buffer
         # A train has at most 128 datagrams (UDP_MAX_SEGMENTS), or more where a driver merged small ones.
@@ -462,8 +473,9 @@ class UdpReceiver:
                 self._count_datagram(stream_id, seq, sent_ns + to_monotonic_ns, arrival_ns, min(each, total - at))
 
     def _count_datagram(self, stream_id: int, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
-        """Count the datagram with the number `seq` and `size` bytes in its stream, or in `unknown_datagrams` if it is
-        of another stream or too short; `sent_ns` and `arrival_ns` are on the monotonic clock.
+        """Count the datagram with the sequence number `seq` and a payload of `size` bytes in its stream, or in
+        `unknown_datagrams` if it is of another stream or too short. `sent_ns` and `arrival_ns` are in ns on the
+        monotonic clock; greetings are not counted.
         """
         account = self.streams.get(stream_id)
         if account is None or size < MIN_PAYLOAD_BYTES:
@@ -473,8 +485,9 @@ class UdpReceiver:
 
 
 def _last_sizes(num_bytes: int, payload_bytes: int) -> tuple[int, list[int]]:
-    """Return how many datagrams of `payload_bytes` begin a transfer of `num_bytes`, and the sizes in bytes of the
-    shorter ones after them. Raises ThroughputError if that is impossible.
+    """Return the number of datagrams with `payload_bytes` bytes of payload at the beginning of a transfer of
+    `num_bytes` bytes, and a list with the sizes in bytes of the shorter ones after them. Raises ThroughputError if the
+    transfer is too small for a header.
 
     >>> _last_sizes(2500, 1000), _last_sizes(2010, 1000), _last_sizes(2000, 1000)
     ((2, [500]), (1, [990, 20]), (2, []))
