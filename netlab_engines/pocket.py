@@ -39,7 +39,7 @@ class PocketEngine:
     clock: Clock = "virtual"
 
     def __init__(self) -> None:
-        """Find the pocket kernel to run. Raises KernelError if none is built."""
+        """Find the pocket kernel that this engine will run. Raises KernelError if none is built."""
         self.kernel = pocket_kernel.find()
 
     def requirements(self) -> list[Requirement]:
@@ -53,7 +53,9 @@ class PocketEngine:
         return fingerprint(source_hash.of_files([self.kernel.path]))
 
     def differences(self) -> list[str]:
-        """Return a sentence about possible differences if another version of netlab built the kernel, else []."""
+        """Return a sentence, in a list, that numbers may differ if another version of netlab built the kernel; else
+        [].
+        """
         if not pocket_kernel.by_another_version(self.kernel):
             return []
         sentence = (
@@ -70,8 +72,9 @@ class PocketEngine:
         refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def open(self, plan: Plan | None, shared: Sequence[str] = ()) -> Guest:
-        """Boot a guest for a lab and return it, as `Engine.open` does; it may also write to the directories `shared` of
-        this machine (absolute paths).
+        """Boot a guest for a lab and return it, ready for requests; the request `build` builds the plan, which is only
+        checked here, and None is for a script. The guest may also write to the directories `shared` of this machine
+        (absolute paths). Raises EngineError if a requirement is not met, and NotHereError if the plan is not supported.
         """
         require(self.requirements())
         if plan is None:
@@ -85,9 +88,9 @@ class PocketEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan in a guest, which may have been booted in advance, and return the counters; `on_progress` gets the
-        network time in s, and the event `cancel` stops the run. It is ended if its network time stands still for
-        `stall.limit_s()`.
+        """Run a plan in a guest of its own to its end and return the counters. `on_progress` gets the network time in s
+        about fifty times, and the run stops with RunCancelled when the event `cancel` is set; None omits either. If its
+        network time stands still for `stall.limit_s()` s, RunError is raised.
         """
         require(self.requirements())
         self.refuse(plan)
@@ -127,10 +130,14 @@ def machine_requirements() -> list[Requirement]:
 
 
 def script_requirements() -> list[Requirement]:
-    """Return the programs that every Mininet script needs as requirements, met or not."""
+    """Return the programs that every Mininet script needs, each as a requirement that is met if the program is
+    installed.
+    """
     return [tool(name, f"Mininet scripts need it; its package is {packages_of(name)}.") for name in SCRIPT_PROGRAMS]
 
 
 def host_programs() -> list[Requirement]:
-    """Return the programs that commands in hosts use most as optional requirements, met or not."""
+    """Return the programs that commands in hosts use most, each as an optional requirement that is met if the program
+    is installed.
+    """
     return [replace(tool(name, f"Its package is {packages_of(name)}."), required=False) for name in HOST_PROGRAMS]

@@ -36,8 +36,9 @@ class PrebootedGuest:
 
     @contextlib.contextmanager
     def guest(self, kernel: PocketKernel) -> Iterator[Guest]:
-        """Yield a booted guest with this kernel for one run, end it after the run, and then boot the next one in the
-        background if another run is likely. Raises RunError if the guest does not start.
+        """Return a context manager that yields a booted guest with this kernel for one run and ends it after its block;
+        then it boots the next guest in the background if another run is likely. Raises RunError if the guest does not
+        start.
         """
         with self._lock:
             self._active_runs += 1
@@ -56,8 +57,8 @@ class PrebootedGuest:
                 self.prepare(kernel)
 
     def _take(self, kernel: PocketKernel) -> Guest:
-        """Return the guest that was booted in advance, pinned to a CPU, if it has this kernel and is alive; else boot
-        one and wait for it.
+        """Return a booted guest with this kernel, reserved for the caller: the one that was booted in advance, moved to
+        a free CPU, if it has this kernel and is alive, or else a new one. Raises RunError if it does not start.
         """
         waiting = self._pop()
         if waiting is not None:
@@ -75,8 +76,8 @@ class PrebootedGuest:
         return guest
 
     def prepare(self, kernel: PocketKernel) -> None:
-        """Boot the next guest in the background, unless one is there already or $NETLAB_WARM is 0; it is ended after
-        IDLE_S without a run.
+        """Boot a guest with this kernel in the background, unless one is there already or $NETLAB_WARM is 0; it is
+        ended after IDLE_S s without a run. Returns at once.
         """
         if os.environ.get("NETLAB_WARM") == "0":
             return
@@ -91,8 +92,8 @@ class PrebootedGuest:
                 self._timer.start()
 
     def _pop(self) -> Guest | None:
-        """Remove and return the guest that was booted in advance, after waiting for its start; None if there is none or
-        it could not be started.
+        """Remove the guest that was booted in advance from this holder and return it, after waiting for the start of
+        its process; None if there is none or it could not be started.
         """
         with self._lock:
             made, self._future = self._future, None
@@ -109,7 +110,7 @@ class PrebootedGuest:
 
 
 def _boot(kernel: PocketKernel) -> Guest | None:
-    """Start a guest and return it, or None if that fails; the next run boots a guest itself and reports the error."""
+    """Start to boot a guest with this kernel and return it; None if that fails."""
     try:
         return Guest(kernel)
     except (NetlabError, OSError, RuntimeError):
@@ -121,12 +122,16 @@ _prebooted = PrebootedGuest()
 
 
 def guest(kernel: PocketKernel) -> contextlib.AbstractContextManager[Guest]:
-    """Return a context manager that yields a booted guest with this kernel for one run; see `PrebootedGuest.guest`."""
+    """Return a context manager that yields a booted guest with this kernel for one run and ends it after its block;
+    then it may boot the next guest in the background. Raises RunError if the guest does not start.
+    """
     return _prebooted.guest(kernel)
 
 
 def _replace_after_fork() -> None:
-    """Replace the holder in a forked process, because the guest belongs to the parent."""
+    """Replace this process's holder of a prebooted guest by an empty one; called in a forked process, whose parent owns
+    the guest.
+    """
     # The guest belongs to the parent process, whose threads and locks do not exist in this one.
     global _prebooted  # noqa: PLW0603
     _prebooted = PrebootedGuest()

@@ -29,8 +29,8 @@ WIDTH = 88
 
 
 def decide(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> str | LabEngine:
-    """Return the name of the engine that `choose` makes, or `wanted` itself if it is an engine: the requested one, else
-    $NETLAB_ENGINE, else "library" or "pocket", by this machine and the plans.
+    """Return the engine that runs these plans: `wanted` (a name or an engine object) if it is not None, else the name
+    in $NETLAB_ENGINE, else "library" or "pocket", by this machine and what the plans need. The name is not checked.
 
     By default the library kernel runs the plans if it is built and supports all of them, because it is the fastest;
     both kernels give the same numbers. All other plans, live networks and scripts need the pocket kernel. If
@@ -48,15 +48,16 @@ def decide(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) ->
 
 
 def _requested_engine(wanted: str | LabEngine | None) -> str | LabEngine | None:
-    """Return the engine that was requested by name or object, or by an environment variable; None if the choice is left
-    to netlab.
+    """Return `wanted` if it is not None, else the name in $NETLAB_ENGINE, else "pocket" if $NETLAB_KERNEL is set; None
+    if nothing was requested.
     """
     return wanted or os.environ.get("NETLAB_ENGINE") or ("pocket" if os.environ.get("NETLAB_KERNEL") else None)
 
 
 def choose(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> LabEngine:
-    """Return the engine with the name `wanted` or `wanted` itself if it is an engine; None means $NETLAB_ENGINE, or
-    else the one for this machine and the plans (see `decide`). It may wait for a build of the pocket kernel.
+    """Return the engine that runs these plans: `wanted` itself if it is an engine object, or the engine with the name
+    `wanted`; None means $NETLAB_ENGINE, or else the best one for this machine and the plans, as `decide` finds it. It
+    may wait for a build of the pocket kernel.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def choose(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) ->
 
 
 def _pocket_refusal() -> str:
-    """Return why the pocket kernel cannot run on this machine, or "" if it can."""
+    """Return sentences that say why the pocket kernel cannot run on this machine, with remedies; "" if it can."""
     from netlab_engines.pocket import PocketEngine
 
     try:
@@ -114,7 +115,9 @@ def _wait_for_the_pocket_kernel() -> None:
 
 
 def _library_refusal(plans: Sequence[Plan]) -> str:
-    """Return why the library kernel cannot run all of these plans on this machine, or "" if it can."""
+    """Return a sentence that says why the library kernel cannot run all of these plans on this machine; "" if it
+    can.
+    """
     try:
         engine = LibraryEngine()
         for plan in plans:
@@ -152,8 +155,9 @@ class Readiness(str):
 
 
 def preflight(wanted: str | LabEngine | None = None) -> Readiness:
-    """Return lines about the engine that will run experiments on this machine (`wanted`, as in `choose`), and about its
-    differences from the pocket kernel in virtual time.
+    """Return lines of text about the engine that will run experiments on this machine, and about its differences from
+    the pocket kernel in virtual time. `wanted` is the engine's name or an engine object (None: the one that netlab
+    chooses).
 
     Raises EngineError or KernelError if none can; the message lists what is missing, with remedies.
     """
@@ -170,7 +174,9 @@ def preflight(wanted: str | LabEngine | None = None) -> Readiness:
 
 
 def build_sentence(moment: BuildProgress) -> str:
-    """Return a sentence about the progress and remaining time of the pocket kernel's build."""
+    """Return a sentence about the progress of the pocket kernel's build in the background and the minutes that
+    remain.
+    """
     return (
         f"The pocket kernel is being built ({moment.fraction:.0%}, about {moment.remaining_s / 60:.0f} min left); experiments "
         "with commands in hosts wait for it."

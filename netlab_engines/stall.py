@@ -46,15 +46,16 @@ class Watchdog:
     """
 
     def __init__(self, limit_s: float, waited_s: Callable[[], float]) -> None:
-        """Start to measure how long the guest's clock stands still, at most `limit_s` in s of wall-clock time. Time in
-        which the guest waits for a CPU does not count; `waited_s` returns it in s since the guest's start.
+        """Start to measure the wall-clock time for which a guest's clock stands still; `check` fails after `limit_s` s
+        of it. Time in which the guest is ready and waits for a CPU does not count; `waited_s` returns the sum of that
+        in s since the guest's start.
         """
         self._limit_s, self._waited_s = limit_s, waited_s
         self._now_s = 0.0
         self._restart()
 
     def _restart(self) -> None:
-        """Start the measurement anew, because the guest's clock has moved."""
+        """Start the measurement again from now, because the guest's clock has moved."""
         self._since_s = time.monotonic()
         self._waited_before_s: float | None = None
 
@@ -64,8 +65,8 @@ class Watchdog:
         self._restart()
 
     def check(self) -> None:
-        """Raise RunError if the clock has stood still for longer than the limit; to be called about every second or
-        more often.
+        """Raise RunError if the guest's clock has stood still for longer than the limit; to be called at least about
+        every second.
         """
         passed_s = time.monotonic() - self._since_s
         if self._waited_before_s is None:

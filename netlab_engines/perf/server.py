@@ -63,9 +63,10 @@ class Server:
         on_line: Callable[[str], None] | None = None,
         on_report: Callable[[str, TestRequest, Counters], None] | None = None,
     ) -> None:
-        """Listen on an address (None: all) and a port (0: any free one), for up to `max_clients` tests at once of up to
-        `max_time_s` each; `on_line` gets each line of the log, `on_report` the peer, the test and the report of each
-        finished test. Raises ThroughputError if it cannot listen.
+        """Listen on the address `bind` (None: all) and a port (0: any free one) for TCP and UDP, for up to
+        `max_clients` tests at one time of up to `max_time_s` s each. `on_line` gets each line of the log, and
+        `on_report` the peer, the test and the report of each finished test (None: nothing is called). Raises
+        ThroughputError if it cannot listen.
         """
         self.max_clients = max_clients
         self.max_time_s = max_time_s
@@ -86,7 +87,9 @@ class Server:
         self.port: int = self._listener.getsockname()[1]
 
     def serve(self) -> None:
-        """Accept clients until another thread calls `close`, or until an exception such as that of Ctrl-C."""
+        """Accept clients, each in a thread of its own; blocks until another thread calls `close`, or until an exception
+        such as that of Ctrl-C. Raises OSError if no more connections can be accepted.
+        """
         threading.Thread(target=self._read_hellos, name="hellos", daemon=True).start()
         while True:
             try:
@@ -109,7 +112,7 @@ class Server:
             threading.Thread(target=self._greet, args=(sock, peer), name="greeting", daemon=True).start()
 
     def close(self) -> None:
-        """Stop listening, and end the tests that still run; `serve` then returns."""
+        """Stop listening, and end the tests that still run with an error; `serve` then returns."""
         self._closing = True
         for sock in (self._listener, self._udp):
             try:
@@ -123,7 +126,9 @@ class Server:
             session.abort("The server was stopped.")
 
     def admit(self, session: Session) -> None:
-        """Add a session to the running tests. Raises ThroughputError if there are already `max_clients`."""
+        """Add a session to the running tests. Raises ThroughputError, and counts a refusal, if `max_clients` tests run
+        already.
+        """
         with self._lock:
             if len(self._sessions) >= self.max_clients:
                 self.refused += 1
@@ -139,12 +144,14 @@ class Server:
             self._sessions.pop(session.token, None)
 
     def find(self, token: str) -> Session | None:
-        """Return the running session with this token, or None if there is none."""
+        """Return the session of the running test with this token (hexadecimal digits); None if there is none."""
         with self._lock:
             return self._sessions.get(token)
 
     def count(self, *, done: bool, received_bytes: int = 0, sent_bytes: int = 0) -> None:
-        """Add a finished (`done`) or failed test to the totals, with the bytes that the server received and sent."""
+        """Add one test to the server's totals, as done if `done`, else as failed, with the numbers of bytes that the
+        server received and sent in it.
+        """
         with self._lock:
             self.tests_done += done
             self.tests_failed += not done
@@ -152,13 +159,14 @@ class Server:
             self.sent_bytes += sent_bytes
 
     def _count_unknown_client(self) -> None:
-        """Count a connection or datagram that belongs to no test."""
+        """Count one connection or datagram that belongs to no test."""
         with self._lock:
             self.unknown_clients += 1
 
     def _greet(self, sock: socket.socket, peer: str) -> None:
-        """Read the greeting of the new connection `sock` from `peer` and pass it to its session as a stream, or run a
-        new session with it; otherwise close it. Runs in a thread of its own.
+        """Read the first line of the new connection `sock` from the client at the address `peer`: run a new test on it,
+        or pass it to the running test whose token the line has, as a stream. Close any other connection and count it.
+        Runs in a thread.
         """
         try:
             with contextlib.ExitStack() as greeting:
@@ -177,7 +185,9 @@ class Server:
                 self.on_line(f"{peer}: rejected a connection. {error}")
 
     def _read_hellos(self) -> None:
-        """Read greeting datagrams and pass them to their sessions until `close`; runs in a thread."""
+        """Read datagrams on the server's port until `close`, and pass each to the running test whose token it has;
+        count all others. Runs in a thread.
+        """
         failures = 0
         while not self._closing:
             try:
@@ -206,8 +216,8 @@ class Session(Side):
     at_client = False
 
     def __init__(self, server: Server, sock: socket.socket, peer: str) -> None:
-        """Prepare a test of the client `peer` for `server`, on its control connection `sock`, with a new token and
-        first stream id.
+        """Prepare a test of `server` for the client at the address `peer`, on its control connection `sock`, with a new
+        random token and first stream number; nothing is read before `run`.
         """
         super().__init__(sock, peer)
         self.token = secrets.token_hex(protocol.TOKEN_BYTES)
@@ -219,7 +229,7 @@ class Session(Side):
 
     def run(self, on_agreement: Callable[[], None]) -> None:
         """Serve the client until the test ends or fails, report the result to the server, and close all connections;
-        call `on_agreement` once the test is accepted.
+        network errors are logged and not raised. `on_agreement` is called once the test is accepted.
         """
         server = self._server
         self._channel.start()
@@ -251,12 +261,13 @@ class Session(Side):
             self._close()
 
     def abort(self, reason: str) -> None:
-        """End the test, from another thread, with an error of this reason."""
+        """End the test with an error whose text is `reason`; called by another thread."""
         self._events.put(ThroughputError(reason))
 
     def add_stream(self, index: int, sock: socket.socket, skipped_bytes: int) -> bool:
-        """Add a TCP connection, of which `skipped_bytes` were read, as the stream `index` of the test; return False if
-        the test has no such stream or has it already.
+        """Add the TCP connection `sock`, of which `skipped_bytes` were read, as the stream with the index `index` (from
+        0) of the test, and return True. Return False if the test has no such stream or has it already. If the stream
+        cannot be set up, the test ends with an error.
         """
         with self._joining:
             request = self._request
@@ -273,8 +284,9 @@ class Session(Side):
             return True
 
     def add_path(self, stream_id: int, address: Any) -> bool:
-        """Open a socket for the UDP stream with this id to the client's address that greeted, and answer; return False
-        if the test has no such stream.
+        """Open a socket for the UDP stream whose datagrams have the number `stream_id` to `address`, the client's
+        address as `recvfrom` returns it, answer the client and return True; if it is open, only answer. Return False if
+        the test has no such stream.
         """
         with self._joining:
             request = self._request
@@ -295,12 +307,14 @@ class Session(Side):
             return True
 
     def _tell_if_complete(self, request: TestRequest) -> None:
-        """Queue an event if all streams of the test are open."""
+        """Put the event "all streams" into the session's queue if all streams of the test `request` are open."""
         if len(self._endpoints) == request.streams:
             self._events.put({"type": "all streams"})
 
     def _open_udp(self, address: Any) -> socket.socket:
-        """Return a socket on the server's port that receives from this client address and port only."""
+        """Return a UDP socket on the server's port that is connected to `address`, a client's address as `recvfrom`
+        returns it, so that it receives from there only. Raises OSError if that fails.
+        """
         sock = socket.socket(self._sock.family, socket.SOCK_DGRAM)
         try:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -312,8 +326,8 @@ class Session(Side):
         return sock
 
     def _agree(self) -> TestRequest:
-        """Wait for the client's HELLO, check the test, add it to the running ones, answer READY and return the test.
-        Raises ThroughputError, after REFUSED, if it is not allowed.
+        """Wait for the client's HELLO, check the test in it, add the session to the running ones, answer READY and
+        return the test. If the test is not allowed, answer REFUSED and raise ThroughputError.
         """
         hello = self._next("HELLO", HANDSHAKE_S)
         try:
@@ -330,7 +344,9 @@ class Session(Side):
         return request
 
     def _check_limits(self, request: TestRequest) -> None:
-        """Raise ThroughputError if the test is longer than the server allows."""
+        """Raise ThroughputError if the planned time of the test `request` is longer than the server allows; a test of a
+        number of bytes is allowed.
+        """
         length_s = request.omit_s + (request.duration_s or 0)
         if length_s > self._server.max_time_s:
             raise ThroughputError(
@@ -339,8 +355,8 @@ class Session(Side):
             )
 
     def _wait_for_streams(self, request: TestRequest) -> None:
-        """Wait until all streams are open, HANDSHAKE_S at most, and tell the client. Raises ThroughputError if some are
-        missing.
+        """Wait until all streams of the test `request` are open, and tell the client. Raises ThroughputError if some
+        are missing after HANDSHAKE_S s.
         """
         try:
             self._next("all streams", HANDSHAKE_S)
@@ -352,8 +368,8 @@ class Session(Side):
         self._channel.send("STREAMS")
 
     def _start(self) -> float:
-        """Wait for the client's START, start receivers and senders, and return the test's start in s on the monotonic
-        clock.
+        """Wait for the client's START, start the server's receivers and senders, and return the test's start in s on
+        this side's monotonic clock. Raises ThroughputError or TimeoutError if no START comes.
         """
         self._next("START", HANDSHAKE_S)
         start_s = time.monotonic()
@@ -364,14 +380,16 @@ class Session(Side):
         return start_s
 
     def _done(self, senders: list[Endpoint]) -> None:
-        """Tell the client that these senders have delivered everything, with their counters."""
+        """Tell the client that these senders have delivered everything, with their counters; network errors are
+        ignored, because another thread reports them.
+        """
         # The session's own thread sees and reports the same errors.
         with contextlib.suppress(ThroughputError, OSError):
             self._channel.send("DONE", counters=counters_in_order({end.index: end.counters() for end in senders}))
 
     def _wait_for_bye(self, request: TestRequest) -> dict[int, Counters]:
-        """Wait for the client's BYE, until well after the test's planned end, and return its counters by the stream's
-        index. Raises ThroughputError if none comes.
+        """Wait for the client's BYE, until 4 · PATIENCE_S s after the planned end of the test `request`, and return the
+        client's counters by the stream's index (from 0). Raises ThroughputError if none comes.
         """
         allowed_s = self._server.max_time_s
         if request.duration_s is not None:
@@ -383,8 +401,9 @@ class Session(Side):
         return counters_by_index(bye, request)
 
     def _finish(self, request: TestRequest, sampler: Sampler, client_counters: dict[int, Counters]) -> Counters:
-        """Wait for data in flight, send the client this side's counters and samples, and return the report of both
-        sides.
+        """Wait for data in flight, stop `sampler`, send the client this side's counters and samples, and return the
+        report: `sum` of all streams and `streams`. `client_counters` has the client's counters by the stream's index
+        (from 0).
         """
         self._wait_for_datagrams(client_counters)
         for endpoint in self._endpoints.values():
@@ -400,8 +419,8 @@ class Session(Side):
 
 
 def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
-    """Return a TCP and a UDP socket that listen on one port of an address (None: of all). Raises ThroughputError with
-    the reason and a remedy if that fails.
+    """Return a listening TCP socket and a UDP socket on the same port (0: any free one) of the address `bind` (None:
+    all IPv4 and IPv6 addresses). Raises ThroughputError, with the reason and a remedy, if that fails.
     """
     where = f"{bind or 'all addresses'} port {port}"
     try:
@@ -431,7 +450,9 @@ def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
 
 
 def _reason(error: OSError) -> str:
-    """Return the reason why a port cannot be used, with a remedy, as the end of a sentence."""
+    """Return the reason of `error`, which the kernel gave when a port was to be used, with a remedy, as the end of a
+    sentence.
+    """
     if error.errno == errno.EADDRINUSE:
         return "it is in use, maybe by another server; choose another --port, or end that server (see `ss -tulpn`)."
     if error.errno == errno.EACCES:
@@ -442,7 +463,7 @@ def _reason(error: OSError) -> str:
 
 
 def _raise_file_limit() -> None:
-    """Raise this process's limit of open files to the highest that is allowed."""
+    """Raise this process's limit of open files to the highest that the system allows it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
