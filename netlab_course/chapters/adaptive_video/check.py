@@ -36,7 +36,9 @@ class Rule(Build):
     """Takes the class and returns its videos, by the name under which the conditions find them."""
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a class: its method, then the conditions on its videos, which are played here."""
+        """Return the verdict on a rule's class: not attempted without a method `on_chunk`, failed if a video with it
+        raises an error, else by the conditions on its videos, which are played here.
+        """
         if not isinstance(answer, type | RemoteObject):
             said = f"expected a class, got {answer_in_words(answer)}; pass its name, without brackets."
             return self._result(Status.FAILED, said)
@@ -53,13 +55,16 @@ class Rule(Build):
 
 
 def _once(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[str, Player]]:
-    """Return a function that plays the videos of a class on some traces only once, because a class may be judged by each
-    condition separately.
+    """Return a function that plays a video by a rule's class on each of these traces (by name) and returns the players
+    by the trace's name. If it is called again with the same class, as several conditions do, it returns the same
+    players.
     """
     last: list[tuple[type | RemoteObject, dict[str, Player]]] = []
 
     def played(rule: type | RemoteObject) -> dict[str, Player]:
-        """Return the videos of a rule by the trace's name, played now or before."""
+        """Return the players of the videos by a rule's class, by the trace's name; they are played unless the last call
+        had the same class.
+        """
         if not last or last[0][0] is not rule:
             last[:] = [(rule, {name: settings.watch(rule, trace) for name, trace in traces.items()})]
         return last[0][1]
@@ -69,17 +74,19 @@ def _once(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[s
 
 @cache
 def given(name: str, trace: Trace, chunks: int = 75) -> Player:
-    """Play a video by the given rule of this name on a trace; the result is kept."""
+    """Play a video of `chunks` chunks on a trace by the given rule with this name, "Throughput" or "Buffer", and return
+    its player; the result is cached.
+    """
     return settings.watch(GIVEN[name], trace, chunks)
 
 
 def _better_than_both(name: str, trace: Trace, words: str) -> Condition:
-    """Return the condition that a rule's quality of experience is above those of both given rules on a trace; `words`
-    name it.
+    """Return the condition that the quality of experience of a student's video on a trace is above those of both given
+    rules; `name` is the key of the video among the student's, and `words` name the trace in messages.
     """
 
     def bars() -> dict[str, float]:
-        """Return the quality of experience of each given rule."""
+        """Return the quality of experience in Mbit/s of each given rule on the trace, by the rule's name."""
         return {rule: given(rule, trace).experience_mbps for rule in GIVEN}
 
     return Condition(
@@ -97,7 +104,7 @@ class Checks:
     """The checks of the chapter, each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.stall = Function(
             name="the stall after a fall",
             reference=settings.stall_s,
@@ -234,7 +241,9 @@ class Shown(Build):
     """Plays a video again, to compare values."""
 
     def __post_init__(self) -> None:
-        """Set the conditions, in the order in which they are judged."""
+        """Set the conditions on the beginnings, the differences, the interval and the verdict of a comparison, in this
+        order.
+        """
         self.conditions = [
             Condition(
                 lambda found: MIN_SEEDS <= len(set(found["begins_s"])) == len(found["begins_s"]) <= MAX_SEEDS,
@@ -263,15 +272,18 @@ class Shown(Build):
         ]
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a comparison; one with a part that is still `...` is not attempted."""
+        """Return the verdict on a comparison, a dict with `rule`, `begins_s`, `differences`, `interval` and `verdict`;
+        if one of the last four is missing or still `...`, it is not attempted.
+        """
         parts = ("begins_s", "differences", "interval", "verdict")
         if isinstance(answer, dict) and any(is_stub(answer.get(part)) for part in parts):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         return super()._judge(answer)
 
     def _wrong_beginning(self, found: dict[str, Any]) -> float | None:
-        """Return the first beginning in s, of those tried, from which the difference is another one; None if there is
-        none. Raises ValueError if the lists do not fit.
+        """Play the rule of a comparison and Throughput again from up to two of its beginnings; return the first
+        beginning in s from which their difference is not the student's, None if there is none. Raises ValueError if
+        there are not as many differences as beginnings.
         """
         pairs = list(zip(found["begins_s"], found["differences"], strict=True))
         for begin_s, difference in pairs[:: max(1, len(pairs) // SAMPLES)][:SAMPLES]:
@@ -284,7 +296,9 @@ class Shown(Build):
 
 
 def _is_interval_of(found: Sequence[float], differences: Sequence[float]) -> bool:
-    """Return whether an interval (mean and half width) is that of some values; False if these are no list of numbers."""
+    """Return whether an interval (mean and half width) is that of these differences, apart from rounding; False if they
+    have no interval, such as fewer than two.
+    """
     try:
         return bool(np.allclose(found, interval(differences), rtol=0.05, atol=0.005))
     except NetlabError:

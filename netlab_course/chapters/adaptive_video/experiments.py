@@ -17,8 +17,9 @@ from netlab_course.chapters.adaptive_video.player import CHUNK_S, LADDER_MBPS, L
 
 
 def videos_table(videos: Mapping[str, Player]) -> pd.DataFrame:
-    """Return a row for each video, by the rule's name: mean quality and mean change between chunks in Mbit/s, stalls in s, the
-    number of switches, and the quality of experience in Mbit/s.
+    """Return a table with a row for each video (players by the rule's name): `rule`, the mean rate `quality_mbps` and
+    the quality of experience `experience_mbps` in Mbit/s, the number of `switches` of the quality, and the sum of all
+    stalls `stall_s` in s.
     """
     rows = []
     for name, video in videos.items():
@@ -36,13 +37,15 @@ def videos_table(videos: Mapping[str, Player]) -> pd.DataFrame:
 
 
 def table(videos: Mapping[str, Player]) -> str:
-    """Return the table of `videos_table` as text."""
+    """Return the table of `videos_table` for these players (by the rule's name) as text, with two decimals."""
     names = {"quality_mbps": "mean quality (Mbit/s)", "stall_s": "stalls (s)", "experience_mbps": "experience (Mbit/s)"}
     return str(videos_table(videos).rename(columns=names).round(2).to_string(index=False))
 
 
 def _buffer_curve(video: Player) -> tuple[list[float], list[float]]:
-    """Return times in s and the seconds in the buffer at each, between which the buffer is a straight line."""
+    """Return two lists for a player's video: network times in s, and the seconds of video in the buffer at each;
+    between two of them the buffer is a straight line.
+    """
     times_s, buffers_s = [0.0], [0.0]
     for chunk in video.history:
         started = len(times_s) > 1
@@ -57,8 +60,8 @@ def _buffer_curve(video: Player) -> tuple[list[float], list[float]]:
 
 
 def video_figure(videos: Mapping[str, Player], trace: Trace, title: str) -> go.Figure:
-    """Return a figure of the quality of each chunk beside the trace's rate, and below it the buffer, over the network
-    time; one colour for each rule.
+    """Return a figure of the rate of each chunk of some videos (players by the rule's name) beside the rate of the
+    trace, in Mbit/s, and below it the buffers in s, over the network time; one colour for each rule.
     """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08, row_heights=[0.6, 0.4])
     end_s = max(video.history[-1].arrived_s for video in videos.values())
@@ -83,9 +86,9 @@ def video_figure(videos: Mapping[str, Player], trace: Trace, title: str) -> go.F
 def stall_figure(
     rates_mbps: Sequence[float], stalls_s: Sequence[float], left_mbit: float, buffer_s: float
 ) -> go.Figure:
-    """Return a figure of the stalls in s after a fall to each rate in Mbit/s, with theory: `left_mbit` of a chunk were
-    missing when the rate fell, and `buffer_s` s were in the buffer. A link of so many Mbit/s carries 1448/1514 of it as
-    data.
+    """Return a figure of the measured stalls in s after a fall to each of these rates of the link in Mbit/s, with
+    theory: `left_mbit` of a chunk were missing when the rate fell, and `buffer_s` seconds of video were in the buffer.
+    Of a link's rate, 1448/1514 carry data.
     """
     curve = np.linspace(min(rates_mbps), max(rates_mbps), 100)
     return (

@@ -17,15 +17,21 @@ MAX_KB, MAX_MBPS = 1000, 30
 
 @panel_maker(earlier=5)
 def panel() -> PanelParts:
-    """Show in a panel the throughput of a chunk that is asked for after a pause, over a steady link."""
+    """Return the parts of a panel that shows the throughput of a chunk that is asked for after a pause, over a steady
+    link: its controls, and the functions that make its scenario and its figure.
+    """
 
     def scenario(chunk_kb: int, rate_mbps: float, pause_s: float) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls."""
+        """Return the arguments of `netlab.run`, by name: a phone asks for four chunks of `chunk_kb` kB over a link of
+        `rate_mbps`, each `pause_s` seconds after the one before has arrived.
+        """
         chunks = Requests("phone", "server", response_bytes=chunk_kb * 1000, count=4, think_s=pause_s)
         return {"topology": path(rate_mbps), "traffic": [chunks], "duration_s": 30}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the last chunk's throughput by its size, with that of slow start."""
+        """Return the figure of the throughput of the last chunk in the run `result` by the chunk's size, with theory's
+        throughput in slow start; `settings` has the values of the controls.
+        """
         chunk_kb, rate_mbps = settings["chunk_kb"], settings["rate_mbps"]
         took_s = float(result.requests["completion_s"].iloc[-1])
         measured_mbps = chunk_kb * 8e-3 / took_s

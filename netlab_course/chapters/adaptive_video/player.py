@@ -91,7 +91,9 @@ class Player:
     """
 
     def __init__(self, rule: Any, chunks: int = 75) -> None:
-        """Start with an empty buffer; `rule` chooses the quality of each of the `chunks` chunks."""
+        """Start with an empty buffer; `rule`, a class or an object with a method `on_chunk`, chooses the quality of
+        each of the `chunks` chunks.
+        """
         self.rule = rule() if isinstance(rule, type) else rule
         self.chunks = chunks
         self.sizes = [round(rate * BITS_PER_MBIT / BITS_PER_BYTE * CHUNK_S) for rate in LADDER_MBPS]
@@ -108,27 +110,31 @@ class Player:
 
     @property
     def wait_s(self) -> float:
-        """The time in s until the next chunk fits into the buffer, rounded up to 0.01 s."""
+        """The time in s, from `now_s` on, until the next chunk fits into the buffer, rounded up to 0.01 s; 0 if it fits
+        now.
+        """
         return math.ceil(max(0.0, self.buffer_s + CHUNK_S - LIMIT_S) / GRID_S - 1e-6) * GRID_S
 
     @property
     def qualities_mbps(self) -> list[float]:
-        """The rate in Mbit/s of each chunk that has arrived."""
+        """The rate in Mbit/s of each chunk that has arrived, in their order."""
         return [LADDER_MBPS[chunk.quality] for chunk in self.history]
 
     @property
     def stall_s(self) -> float:
-        """The sum of all stalls in s."""
+        """The sum in s of the stalls before all chunks that have arrived."""
         return sum(chunk.stall_s for chunk in self.history)
 
     @property
     def experience_mbps(self) -> float:
-        """The quality of experience in Mbit/s; see `experience_mbps`."""
+        """The quality of experience in Mbit/s of the chunks that have arrived, by the function `experience_mbps`; there
+        must be one.
+        """
         return experience_mbps(self.qualities_mbps, self.stall_s)
 
     def ask(self, now_s: float) -> int:
-        """Ask the rule for the quality of the next chunk, at the network time `now_s`; return the chunk's size in bytes.
-        Raises NetlabError if the rule's answer is no quality.
+        """Ask the rule for the quality of the next chunk, at the network time `now_s` in s; return the chunk's size in
+        bytes. Raises NetlabError if the rule returns no quality, or if `now_s` is in the past.
         """
         self._play_until(now_s)
         throughput_mbps = self.history[-1].throughput_mbps if self.history else 0.0
@@ -137,7 +143,9 @@ class Player:
         return self.sizes[self._asked[0]]
 
     def arrive(self, now_s: float) -> None:
-        """Put the chunk that was asked for into the buffer; its last byte arrived at the network time `now_s` in s."""
+        """Put the chunk that was asked for into the buffer; its last byte arrived at the network time `now_s` in s.
+        Raises NetlabError if none was asked for, or if `now_s` is in the past.
+        """
         if self._asked is None:
             raise NetlabError("No chunk was asked for: call ask(now_s) before arrive(now_s).")
         quality, asked_s, buffer_s = self._asked
@@ -149,7 +157,9 @@ class Player:
         self._stall_s, self._asked = 0.0, None
 
     def _play_until(self, now_s: float) -> None:
-        """Play until the network time `now_s` in s, and count the time in which the buffer was empty."""
+        """Play until the network time `now_s` in s, and count the time in which the buffer was empty, unless no chunk
+        has arrived yet. Raises NetlabError if `now_s` is in the past.
+        """
         if now_s < self.now_s:
             raise NetlabError(f"Time cannot go back from {self.now_s:g} s to {now_s:g} s.")
         played_s = min(self.buffer_s, now_s - self.now_s) if self.history else 0.0
@@ -160,7 +170,9 @@ class Player:
 
 
 def _checked(quality: object) -> int:
-    """Return a rule's answer as a quality. Raises NetlabError if it is none."""
+    """Return the answer of a rule if it is a quality, an integer from 0 to 4 (the index of a rate in `LADDER_MBPS`).
+    Raises NetlabError if it is not.
+    """
     allowed = range(len(LADDER_MBPS))
     if isinstance(quality, bool) or not hasattr(quality, "__index__") or quality.__index__() not in allowed:
         raise NetlabError(
@@ -171,9 +183,9 @@ def _checked(quality: object) -> int:
 
 
 def experience_mbps(qualities_mbps: Sequence[float], stall_s: float) -> float:
-    """Return the quality of experience of a video in Mbit/s: the mean rate, less the mean change of the rate between
-    chunks, less `STALL_COST_MBPS` per second of stall, over the number of chunks. It has no meaning for videos of
-    different ladders.
+    """Return the quality of experience of a video in Mbit/s: the sum of its chunks' rates, less the sizes of all
+    changes between two chunks, less 9.6 for each second of `stall_s`, all over the number of chunks. It has no meaning
+    for videos of different ladders.
 
     Source: X. Yin and others, A control-theoretic approach for dynamic adaptive video streaming over HTTP, SIGCOMM 2015,
     equation 5, divided by the number of chunks, with the identity for quality, and without the wait for the start.

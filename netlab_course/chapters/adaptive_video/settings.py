@@ -39,12 +39,14 @@ given two when all three were played."""
 
 
 def _holds(own: Any) -> bool:
-    """Return whether a student's trace is one of `BEGINS_S`."""
+    """Return whether the beginning of the trace in a student's numbers is one of `BEGINS_S` for the trace's scale."""
     return own.begin_s in BEGINS_S[own.scale]
 
 
 def _derived(own: Any) -> dict[str, float]:
-    """Return the worked stall in s and the theoretical throughput of the student's chunk in Mbit/s."""
+    """Return the numbers that follow from a student's numbers, by name: the stall of the worked example, `worked_s`,
+    and the theoretical throughput of a chunk in Mbit/s, `chunk_mbps`.
+    """
     took_ms = theory.short_flow_ms(own.chunk_kb * 1000, own.path_mbps, RTT_MS)
     return {
         "worked_s": own.worked_mbit / own.worked_rate_mbps - 10,
@@ -67,8 +69,8 @@ NUMBERS = OwnNumbers(
 
 
 def mobile(name: str = "train", scale: float = SCALE, begin_s: float = 0.0) -> Trace:
-    """Return one of netlab's traces with all rates times `scale`, as means of 2 s each, and from `begin_s` (in s, a
-    multiple of 2) on. Rates below 0.1 Mbit/s are raised to it.
+    """Return netlab's trace with this name, with all rates times `scale`, as means of 2 s each, beginning at `begin_s`
+    (in s, a multiple of 2) and going on with its start after its end. Rates below 0.1 Mbit/s are raised to it.
     """
     whole = Trace.named(name)
     starts_s = [number * STEP_S for number in range(int(whole.duration_s / STEP_S))]
@@ -78,14 +80,17 @@ def mobile(name: str = "train", scale: float = SCALE, begin_s: float = 0.0) -> T
 
 
 def path(rate_mbps: float | Trace) -> Topology:
-    """Return a network of a server, a router and a phone behind a link with this rate; the round trip takes 40 ms."""
+    """Return a network of a server, a router and a phone behind a link with this rate in Mbit/s, or that of a trace;
+    the round trip takes 40 ms.
+    """
     last_mile = Link("r1", "phone", rate_mbps=rate_mbps, delay_ms=DELAY_MS, queue_packets=QUEUE_PACKETS)
     return Topology(["server", "phone"], ["r1"], links=[Link("server", "r1", delay_ms=DELAY_MS), last_mile])
 
 
 def watch(rule: Any, trace: float | Trace, chunks: int = CHUNKS) -> Player:
-    """Play a video of so many chunks by a rule, over a path whose rate follows a trace, and return the player. Raises
-    RunError if a chunk takes longer than 1000 s.
+    """Play a video of `chunks` chunks by a rule (a class or an object with `on_chunk`, or a grader's proxy of one) over
+    a path whose rate is fixed (in Mbit/s) or follows a trace, and return the player. Raises RunError if a chunk takes
+    longer than 1000 s.
     """
     if isinstance(rule, RemoteObject):
         with closing(rule.caller("video", "rule")) as called:
@@ -106,13 +111,16 @@ class Throughput:
     """The rule that takes the highest quality whose rate is not above the throughput of the chunk before."""
 
     def on_chunk(self, _buffer_s: float, throughput_mbps: float, _sizes: Sequence[int]) -> int:
-        """Return the quality of the next chunk, by the throughput in Mbit/s of the one before."""
+        """Return the quality of the next chunk, from 0: the highest whose rate is not above the throughput in Mbit/s of
+        the chunk before, or 0.
+        """
         return max([quality for quality, rate in enumerate(LADDER_MBPS) if rate <= throughput_mbps], default=0)
 
 
 def buffer_quality(buffer_s: float) -> int:
-    """Return the quality to which the buffer-based rule maps the buffer: the highest whose rate is not above a line,
-    which is at the lowest rate up to the reservoir of 5 s and at the highest from 15 s on.
+    """Return the quality (from 0) to which the buffer-based rule maps the seconds of video in the buffer: the highest
+    whose rate is not above a line, which is at the lowest rate up to the reservoir of 5 s and at the highest from 15 s
+    on.
 
     Source: T.-Y. Huang and others, A buffer-based approach to rate adaptation, SIGCOMM 2014, section 4 (rate map).
     """
@@ -126,12 +134,14 @@ class Buffer:
     """The rule that goes by the buffer alone, as BBA does."""
 
     def on_chunk(self, buffer_s: float, _throughput_mbps: float, _sizes: Sequence[int]) -> int:
-        """Return the quality of the next chunk, by the seconds in the buffer."""
+        """Return the quality of the next chunk, from 0, by the seconds of video in the buffer alone; see
+        `buffer_quality`.
+        """
         return buffer_quality(buffer_s)
 
 
 def stall_s(left_mbit: float, rate_mbps: float, buffer_s: float) -> float:
-    """Return how long in s the picture stands still until the rest of a chunk has come: `left_mbit` at a rate in Mbit/s,
-    with so many seconds in the buffer. Holds for one chunk and a rate that stays.
+    """Return how long in s the picture stands still until the rest of a chunk has come: `left_mbit` Mbit at
+    `rate_mbps`, with `buffer_s` seconds of video in the buffer. Holds for one chunk and a rate that stays.
     """
     return max(0.0, left_mbit / rate_mbps - buffer_s)

@@ -29,8 +29,8 @@ _PAYLOAD_SHARE = 1000 / theory.udp_wire_bytes(1000)
 
 
 def _rates(network: Topology) -> dict[frozenset[str], LinkShape]:
-    """Return the properties of the five links of a network in the direction of the flows, by the pair of ends; other
-    links are left out.
+    """Return the properties of those of the chapter's five links that a network has, in the direction of the flows, by
+    the set of the names of both ends; other links are left out.
     """
     # Iterate in reverse, because the first of parallel links carries the traffic.
     hops = [hop for hop in reversed(network.hops()) if (hop.src, hop.dst) in _FORWARD]
@@ -42,8 +42,8 @@ _GIVEN = _rates(given_network())
 
 
 def _forecast_mbps(network: Topology) -> dict[str, float]:
-    """Return theory's goodputs in Mbit/s of h1 at 1 and of h2 at 10 Mbit/s in a network of FIFO links, by flow; 0 in a
-    network with other links.
+    """Return theory's goodputs in Mbit/s of h1, which offers 1, and of h2, which offers 10 Mbit/s, in a network of FIFO
+    links, by flow ("h1-h4", "h2-h3"); 0 for both in a network without the chapter's five links.
     """
     if set(_rates(network)) != set(_GIVEN):
         return dict.fromkeys(_OFFERED_MBPS, 0.0)
@@ -53,12 +53,16 @@ def _forecast_mbps(network: Topology) -> dict[str, float]:
 
 
 def _udp_mbps(run: Run) -> dict[tuple[str, str], float]:
-    """Return the offered rate in Mbit/s of each flow of a run, by its hosts; 0 for a flow without a rate."""
+    """Return the offered rate in Mbit/s of each flow of a run, by its hosts (sender, receiver); 0 for a flow without a
+    rate.
+    """
     return {(item["src"], item["dst"]): item.get("rate_mbps", 0.0) for item in traffic_items(run)}
 
 
 def _drops(run: Run, interface: str) -> float:
-    """Return the number of packets that the queue of an interface dropped in a run."""
+    """Return the number of packets that the queue of an interface, such as "r1-eth2", dropped in the whole run. Raises
+    IndexError if the run has no such interface.
+    """
     return float(run.queues.loc[run.queues["interface"] == interface, "drops"].iloc[-1])
 
 
@@ -66,7 +70,7 @@ class Checks:
     """The checks of the chapter "Congestion collapse", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.repeated = Repetition(
             name="goodput behind two routers",
             scenario=lambda: settings.two_udp(own),

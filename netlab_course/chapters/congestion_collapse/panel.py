@@ -23,7 +23,8 @@ SECONDS = 20.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show in a panel the effect of the rate of an aggressor h2-h3 on a modest flow h1-h4 over two routers.
+    """Return the parts of a panel that shows the effect of the rate of an aggressor h2-h3 on a modest flow h1-h4 over
+    two routers: its controls, and the functions that make its scenario and its figure.
 
     With UDP, the slider is the rate that h2 sends; with TCP, it is the rate of h2's access link, the most that it could send.
 
@@ -32,8 +33,9 @@ def panel() -> PanelParts:
     exits_mbps = np.array(EXITS_MBPS)
 
     def scenario(aggressor_mbps: float, queue_packets: int, tcp: bool, fair_queue: bool) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: h1 sends 1 Mbit/s of UDP and h2 `aggressor_mbps`, or with
+        `tcp` both send TCP and that is the rate of h2's link; all queues have `queue_packets`, with `fair_queue` that
+        before the shared link is fq_codel.
         """
         fair: Mapping[str, Any] = FAIR_QUEUE if fair_queue else {}
         udp = [Udp("h1", "h4", rate_mbps=MODEST_MBPS), Udp("h2", "h3", rate_mbps=aggressor_mbps)]
@@ -44,7 +46,9 @@ def panel() -> PanelParts:
         }
 
     def forecast_mbps(rate_mbps: float, settings: Settings) -> Any:
-        """Return theory's goodputs of h1 and h2 in Mbit/s if h2 sends, or with TCP could send, `rate_mbps`."""
+        """Return theory's goodputs of h1 and h2 in Mbit/s, as an array, if h2 sends, or with TCP could send,
+        `rate_mbps`; `settings` has the values of the controls.
+        """
         if settings["tcp"]:
             fair = np.minimum(exits_mbps, [MIDDLE_MBPS - min(exits_mbps[1], rate_mbps), rate_mbps])
             return fair * theory.tcp_goodput_limit_mbps(1)
@@ -53,7 +57,9 @@ def panel() -> PanelParts:
         return formula(np.array([MODEST_MBPS, rate_mbps]) * wire, MIDDLE_MBPS, exits_mbps) / wire
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the goodputs of h1 and of both together in a run by the rate of h2, with theory."""
+        """Return the figure of the goodputs of h1 and of both together in the run `result` by the rate of h2, with
+        theory; `settings` has the values of the controls.
+        """
         rate = settings["aggressor_mbps"]
         got = result.goodput_mbps(after_s=SECONDS / 4).to_numpy()
         kind = "TCP" if settings["tcp"] else "UDP"

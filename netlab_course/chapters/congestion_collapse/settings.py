@@ -30,8 +30,8 @@ _STATED_RATIOS = (0.84, 0.87, 1.13, 1.16)
 
 
 def network(access_mbps: tuple[float | None, float | None] = (None, None), **middle: Any) -> Topology:
-    """Return the network of `epfl` section 2; `access_mbps` has the rates in Mbit/s of the links of h1 and h2 (None:
-    unlimited), `middle` has fields of the link r1-r2.
+    """Return the network of two routers of section 2 of the lab `epfl`; `access_mbps` has the rates in Mbit/s of the
+    links of h1 and h2 (None: unlimited), `middle` has more fields of the link r1-r2, such as `queue_packets`.
     """
     return topologies.two_routers(access_mbps, MIDDLE_MBPS, EXITS_MBPS, **{"queue_packets": QUEUE_PACKETS, **middle})
 
@@ -39,8 +39,9 @@ def network(access_mbps: tuple[float | None, float | None] = (None, None), **mid
 def goodput_mbps(
     own_mbps: float, other_mbps: float, middle_mbps: float, exit_mbps: float, payload_bytes: int = 1000
 ) -> float:
-    """Return the goodput in Mbit/s of a UDP flow that offers `own_mbps` beside another with `other_mbps` over a shared
-    link, and then has a separate exit; rates of links count headers.
+    """Return the theoretical goodput in Mbit/s of a UDP flow that offers `own_mbps` of data beside another with
+    `other_mbps` over a shared link of `middle_mbps`, and then has an exit of `exit_mbps` for itself; the rates of links
+    count headers.
     """
     middle = theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes)
     last = theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes)
@@ -48,8 +49,8 @@ def goodput_mbps(
 
 
 def fair_queue_mbps(aggressor_mbps: float) -> Array:
-    """Return the theoretical goodputs of h1 and h2 in Mbit/s with a fair queue before the shared link, if h2 offers
-    `aggressor_mbps`.
+    """Return the theoretical goodputs of h1 and h2 in Mbit/s, as an array, with a fair queue before the shared link, if
+    h1 offers 1 Mbit/s and h2 `aggressor_mbps` of data.
     """
     wire = theory.udp_wire_bytes(1000) / 1000
     offered = np.array([MODEST_MBPS, aggressor_mbps]) * wire
@@ -57,7 +58,9 @@ def fair_queue_mbps(aggressor_mbps: float) -> Array:
 
 
 def _derived(own: StudentValues) -> Mapping[str, float]:
-    """Return the number of this copy's statement on the goodput of h1, in Mbit/s."""
+    """Return the number of the statement of a student's copy (`own`) on the goodput of h1, in Mbit/s, as
+    `stated_mbps`.
+    """
     mean_mbps = goodput_mbps(MODEST_MBPS, own.pushy_mbps, MIDDLE_MBPS, EXITS_MBPS[0], own.payload_bytes)
     return {"stated_mbps": stated_number(own, mean_mbps, _STATED_RATIOS)}
 
@@ -74,8 +77,8 @@ NUMBERS = OwnNumbers(
 
 
 def two_udp(own: StudentValues) -> Scenario:
-    """Return a scenario of 30 s with 1 Mbit/s of UDP from h1 to h4, and UDP with this copy's rate from h2 to h3; both
-    have this copy's payload.
+    """Return a scenario of 30 s with 1 Mbit/s of UDP from h1 to h4, and UDP from h2 to h3 with the rate
+    `own.pushy_mbps`; both have payloads of `own.payload_bytes`.
     """
     flows = [
         Udp("h1", "h4", rate_mbps=MODEST_MBPS, payload_bytes=own.payload_bytes),
@@ -85,22 +88,25 @@ def two_udp(own: StudentValues) -> Scenario:
 
 
 def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:
-    """Return the goodputs of h1 and h2 in Mbit/s (columns) after the first `after_s` seconds, a row for each run."""
+    """Return a table of the goodputs of h1 and h2 in Mbit/s (columns `h1`, `h2`) without the first `after_s` seconds, a
+    row for each run, with the keys of `runs` as its index.
+    """
     rows = {label: run.goodput_mbps(after_s).rename(lambda flow: str(flow)[:2]) for label, run in runs.items()}
     return pd.DataFrame(rows).T
 
 
 def by_rate(run: Run, rates_mbps: Sequence[float]) -> pd.DataFrame:
-    """Return the goodputs of h1 and h2 in Mbit/s (columns) by h2's rate, from one run in which both send once for each
-    rate, one step after the other.
+    """Return a table of the goodputs of h1 and h2 in Mbit/s (columns `h1`, `h2`) by h2's rate in Mbit/s (the index),
+    from one run in which both send once for each of `rates_mbps`, one step after the other.
     """
     goodputs = run.flows.pivot_table(index="start_s", columns="src", values="goodput_mbps")
     return goodputs.set_axis(list(rates_mbps)).rename_axis("h2 sends")
 
 
 def at_the_fair_rates(seeds: int = 5, send_s: float = 20) -> pd.DataFrame:
-    """Send 1 and 0.5 Mbit/s of UDP for `send_s` seconds with each seed; return the drops of both exits together, and
-    the share of the packets that still wait there, a row for each seed.
+    """Send 1 Mbit/s (h1) and 0.5 Mbit/s (h2) of UDP for `send_s` seconds with each seed from 1 to `seeds`; return a
+    table with a row for each seed: the `drops` of both exits together, and the share (0 to 1) of the packets that is
+    `waiting` there at the end.
     """
     flows = [
         Udp(*pair, rate_mbps=rate_mbps, duration_s=send_s)

@@ -22,20 +22,26 @@ MIN_DURATION_S, MAX_INTERVAL_S, MIN_LOSSES = 20, 0.05, 3
 
 
 def _window(rate_mbps: float, rtt_ms: float, packet_bytes: float | None = None) -> float:
-    """Return the number of packets of this size (None: full frames) that a path holds without a queue."""
+    """Return the number of packets of `packet_bytes` (None: full frames of 1514 bytes) that a path with this rate and
+    round-trip time holds without a queue.
+    """
     return theory.bdp_bytes(rate_mbps, rtt_ms) / (packet_bytes or theory.tcp_wire_bytes())
 
 
 def _cost_segments(rate_mbps: float, rtt_ms: float) -> float:
-    """Return the number of segments that are not sent because of one loss on a path with a queue of zero."""
+    """Return the number of segments that Reno does not send because of one loss, on a path with this rate and
+    round-trip time and a queue of zero.
+    """
     return theory.aimd_cost_segments(_window(rate_mbps, rtt_ms))
 
 
 def _times(factor: float) -> Callable[..., float]:
-    """Return a wrong formula for the cost of a loss: `factor` times the square of the window."""
+    """Return a wrong formula for the cost of a loss in segments, of the rate in Mbit/s and the round-trip time in ms:
+    `factor` times the square of the window in packets.
+    """
 
     def wrong(rate_mbps: float, rtt_ms: float) -> float:
-        """Return the wrong cost of a loss in segments."""
+        """Return the wrong cost of a loss in segments on a path with this rate and round-trip time."""
         return factor * _window(rate_mbps, rtt_ms) ** 2
 
     return wrong
@@ -45,7 +51,7 @@ class Checks:
     """The checks of the chapter "Congestion control", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         rtt_ms = 2 * own.delay_ms
         self.cost = Function(
             name="cost of one loss",

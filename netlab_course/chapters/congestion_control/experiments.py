@@ -13,13 +13,16 @@ from netlab_course.chapters.congestion_control.settings import DELAY_MS, SETTLED
 
 
 def cost_segments(rate_mbps: float, rtt_ms: float) -> float:
-    """Return the number of segments that are not sent because of one loss on a path without a queue."""
+    """Return the number of segments that Reno does not send because of one loss, on a path with this rate and
+    round-trip time and without a queue.
+    """
     return theory.aimd_cost_segments(theory.bdp_bytes(rate_mbps, rtt_ms) / theory.tcp_wire_bytes())
 
 
 def loss_table(runs: Mapping[float, Run]) -> pd.DataFrame:
-    """Return the cost of one loss in segments and what leads to it, a row for each rate in Mbit/s; `runs` has a run of
-    a Reno flow with almost no queue for each.
+    """Return a table of the measured cost of one loss in segments and what leads to it (losses, BDP, time in s and
+    segments sent between losses, the constant c), a row for each run; `runs` has a run of a Reno flow with almost no
+    queue by the rate in Mbit/s.
     """
     rows = []
     for rate, run in runs.items():
@@ -44,8 +47,8 @@ def loss_table(runs: Mapping[float, Run]) -> pd.DataFrame:
 
 
 def summary(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return goodput and mean RTT from 5 to 10 s, retransmissions and timeouts of the first flow of each run, a row for
-    each congestion control.
+    """Return a table, by congestion control (the keys of `runs`), of goodput in Mbit/s and mean RTT in ms from 5 to 10
+    s, and of the numbers of retransmissions and timeouts of the whole run, of the first flow of each run.
     """
     rows = []
     for name, run in runs.items():
@@ -64,8 +67,8 @@ def summary(runs: Mapping[str, Run]) -> pd.DataFrame:
 
 
 def stated_table(runs: Mapping[tuple[int, int, int], Run]) -> pd.DataFrame:
-    """Return the goodput in Mbit/s of Tahoe and Reno in each run, a row for each window, queue and segment size in
-    bytes (the key of the run).
+    """Return a table of the goodputs in Mbit/s of the Tahoe and the Reno flow of each run, a row for each; the keys of
+    `runs` are window in segments, queue in packets, and segment size in bytes.
     """
     found = [run.flows.dropna(subset=["congestion"]).set_index("congestion")["goodput_mbps"] for run in runs.values()]
     table = pd.DataFrame(list(runs), columns=["window", "queue", "segment"])
@@ -73,8 +76,8 @@ def stated_table(runs: Mapping[tuple[int, int, int], Run]) -> pd.DataFrame:
 
 
 def random_table(reno: Mapping[float, Run], bbr: Mapping[float, Run]) -> pd.DataFrame:
-    """Return goodputs in Mbit/s, RTT in ms and Reno's constant with intervals, a row for each random loss rate (the key
-    of the runs).
+    """Return a table with a row for each random loss rate (0 to 1), the key of the runs of both controls: goodputs in
+    Mbit/s, Reno's RTT in ms, timeouts and constant `c`, half widths of 95 % intervals, and the goodput by PFTK.
 
     Each flow of a run of Reno is a draw; their mean gets a 95 % interval. A run of BBR has one flow.
     """
@@ -101,8 +104,9 @@ def random_table(reno: Mapping[float, Run], bbr: Mapping[float, Run]) -> pd.Data
 
 
 def ten_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return the sum, least and most goodput in Mbit/s and Jain's index of ten flows that ran at a time, a row for each
-    congestion control (the key of the run) and draw.
+    """Return a table of the sum, the least and the most goodput in Mbit/s and Jain's index of ten flows at a time, a
+    row for each group of ten in the order of a run's flows (`draw`, from 1); the keys of `runs` are congestion
+    controls.
     """
     rows = [
         (control, draw, shares.sum(), shares.min(), shares.max(), theory.jain_index(shares))
@@ -113,8 +117,9 @@ def ten_table(runs: Mapping[str, Run]) -> pd.DataFrame:
 
 
 def windows_table(runs: Mapping[str, Run], segments: Sequence[int]) -> pd.DataFrame:
-    """Return the least and most goodput in Mbit/s of ten flows at a time in each run, a row for each window in segments
-    of 512 bytes.
+    """Return a table with a row for each window in `segments` of 512 bytes: the bytes of ten such windows, and the
+    least and most goodput in Mbit/s of ten flows in each run (by name), whose flows come in groups of ten, one for each
+    window.
     """
     table = pd.DataFrame({"segments": segments, "bytes of all": [10 * size * 578 for size in segments]})
     for name, run in runs.items():

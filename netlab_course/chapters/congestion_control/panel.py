@@ -16,21 +16,24 @@ SECONDS = 12.0
 
 @panel_maker(earlier=0)
 def panel() -> PanelParts:
-    """Show in a panel one flow's window over time, and the cost of a loss with this congestion control and queue.
+    """Return the parts of a panel that shows one flow's window over time, and the cost of a loss by congestion control
+    and queue: its controls, and the functions that make its scenario and its figure.
 
     A run takes 12 s of network time, of which the first 3 s are ignored.
     """
 
     def scenario(**settings: Any) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: one TCP flow over the chapter's path, with the congestion
+        control, the queue in packets, the one-way delay in ms and the loss in % of the controls (`settings`).
         """
         network = path(RATE_MBPS, settings["delay_ms"], settings["queue_packets"], settings["loss_percent"] / 100)
         flow = Tcp("h1", "h3", congestion=settings["congestion"])
         return {"topology": network, "traffic": [flow], "duration_s": SECONDS, "interval_s": 0.04}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the window of a run over time, with its phases and the capacity of path and queue."""
+        """Return the figure of the window of the run `result` over time, with its phases and the capacity of path and
+        queue; `settings` has the values of the controls.
+        """
         used = result.goodput_mbps(after_s=_SETTLED_S).iloc[0] / theory.tcp_goodput_limit_mbps(RATE_MBPS)
         rtt_ms = result.intervals.query(f"t_s > {_SETTLED_S}")["rtt_ms"].mean()
         figure = plots.window_figure(

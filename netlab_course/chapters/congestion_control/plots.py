@@ -23,8 +23,8 @@ _LABELS = ("Time (s)", "Window (segments)")
 
 
 def phases(run: Run) -> pd.DataFrame:
-    """Return the rows of `intervals` of a run's first flow with an added column `phase`, the state of its congestion
-    control.
+    """Return the rows of `intervals` of a run's first TCP flow, with an added column `phase`: "slow start", "congestion
+    avoidance", "fast recovery" or "after a timeout"; with BBR "window".
 
     The kernel itself reports fast recovery and the repair after a timeout (`ca_state`). Otherwise it is slow start if
     the window is below its threshold. Tahoe has no fast recovery; BBR has none of these phases, its phase is `window`.
@@ -47,13 +47,14 @@ def phases(run: Run) -> pd.DataFrame:
 
 
 def _control(own: pd.DataFrame) -> str:
-    """Return the congestion control of a flow's samples: the second word of the flow's name."""
+    """Return the congestion control of a flow, given by its rows of `intervals`: the second word of the flow's name."""
     return str(own["flow"].iloc[0]).split()[1]
 
 
 def window_figure(run: Run, rate_mbps: float, rtt_ms: float, queue_packets: int, *, title: str) -> go.Figure:
-    """Return a figure of the congestion window of a run's first flow over time, with each phase drawn and named, and
-    the capacity of path and queue in packets; `rtt_ms` is that of the empty path.
+    """Return a figure of the congestion window in segments of a run's first TCP flow over time, with each phase drawn
+    and named, and the capacity of path and queue in packets; `rate_mbps` is that of the slow link, `rtt_ms` that of the
+    empty path.
     """
     own = phases(run)
     figure = go.Figure(layout={"template": "netlab"})
@@ -67,8 +68,8 @@ def window_figure(run: Run, rate_mbps: float, rtt_ms: float, queue_packets: int,
 
 
 def _window(figure: go.Figure, own: pd.DataFrame) -> None:
-    """Add the window of a flow to a figure (its rows as from `phases`), each phase in its line style, with marks at
-    fast retransmits and timeouts.
+    """Add the window of a flow, given by its rows as from `phases`, to a figure, each phase in its line style, with
+    marks at fast retransmits and timeouts.
     """
     times_s, window = own["t_s"].to_numpy(), own["cwnd_segments"].to_numpy(dtype=float)
     for number, (phase, dash) in enumerate(PHASES.items()):
@@ -100,7 +101,9 @@ def _window(figure: go.Figure, own: pd.DataFrame) -> None:
 
 
 def _name(figure: go.Figure, own: pd.DataFrame) -> None:
-    """Write each phase's name into a figure at its first stretch; that of congestion avoidance at its longest."""
+    """Write the name of each phase into the figure of a flow's window, given by its rows as from `phases`: beside its
+    first stretch, of congestion avoidance the longest and of fast recovery the third.
+    """
     climb = "climb along a cubic curve" if _control(own) == "cubic" else "additive increase"
     own = own.assign(stretch=(own["phase"] != own["phase"].shift()).cumsum())
     for phase, text, place in (
@@ -126,8 +129,8 @@ def _name(figure: go.Figure, own: pd.DataFrame) -> None:
 def _holds(
     figure: go.Figure, own: pd.DataFrame, rate_mbps: float, rtt_ms: float, queue_packets: int, **place: int
 ) -> None:
-    """Add two dashed lines to a figure: the capacity of the path in packets, and that of path and queue. `place` has
-    the row and column of a panel.
+    """Add two dashed lines to a figure, over the time of the rows `own` of a flow: the capacity of the path in packets,
+    and that of path and queue. `place` has keyword arguments of `add_scatter`, such as `row` and `col` of a panel.
     """
     span_s = [float(own["t_s"].min()), float(own["t_s"].max())]
     bdp_packets = theory.bdp_bytes(rate_mbps, rtt_ms) / theory.tcp_wire_bytes()
@@ -144,8 +147,8 @@ def _holds(
 def windows_figure(
     runs: Mapping[str, Run], rate_mbps: float, rtt_ms: float, queue_packets: int, title: str
 ) -> go.Figure:
-    """Return a figure of the windows of several congestion controls (runs by name) over the same time, one strip each
-    on a common scale, with the capacity of path and queue.
+    """Return a figure of the windows in segments of several congestion controls (runs of one flow by name) over time,
+    one strip each on a common scale, with the capacity of path and queue; `rtt_ms` is that of the empty path.
     """
     figure = make_subplots(rows=len(runs), cols=1, shared_xaxes=True, vertical_spacing=0.04)
     for row, (name, run) in enumerate(runs.items(), start=1):
@@ -168,8 +171,8 @@ def windows_figure(
 
 
 def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, title: str) -> go.Figure:
-    """Return a figure of the goodput of the same transfer with two congestion controls in one run, each by the time
-    since its start in s, in half seconds, with the limit of the link.
+    """Return a figure of the goodputs in Mbit/s of two transfers in one run over the time since the start of each, in
+    half seconds up to 15 s; `starts_s` are the starts by congestion control, `limit_mbps` is the link's limit.
     """
     figure = go.Figure(layout={"template": "netlab"})
     for number, (control, start_s) in enumerate(starts_s.items()):
@@ -194,8 +197,8 @@ def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, tit
 
 
 def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Return a figure with two panels by loss rate from `experiments.random_table`: Reno's constant with its 95
-    % interval and three formulas; the goodput of Reno and of BBR.
+    """Return a figure with two panels by loss rate, from the table of `experiments.random_table`: Reno's constant with
+    its 95 % interval and three formulas; the goodputs of Reno and of BBR.
     """
     labels = ("Loss rate", "c = goodput · T · √p / M", "Goodput (Mbit/s)")
     figure = make_subplots(rows=1, cols=2, column_widths=[0.62, 0.38], horizontal_spacing=0.18)

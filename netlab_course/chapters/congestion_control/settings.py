@@ -21,15 +21,17 @@ _STATED_RATIOS = (0.73, 0.77, 1.2, 1.24)
 
 
 def formula_mbps(own: StudentValues) -> float:
-    """Return the goodput in Mbit/s of Reno by the square-root formula, at the loss rate and round-trip time of this
-    copy.
+    """Return the goodput in Mbit/s of Reno by the square-root formula for random losses, at the loss rate and the
+    round-trip time of a student's copy.
     """
     loss_rate = own.lost_per_thousand / 1000
     return float(theory.mathis_mbps(theory.MSS_BYTES, own.lossy_ms, loss_rate, c=theory.MATHIS_RANDOM_C))
 
 
 def _derived(own: StudentValues) -> Mapping[str, float]:
-    """Return the number of this copy's statement on the goodput of Reno, in Mbit/s."""
+    """Return the number of the statement of a student's copy (`own`) on the goodput of Reno, in Mbit/s, as
+    `stated_mbps`.
+    """
     return {"stated_mbps": stated_number(own, formula_mbps(own), _STATED_RATIOS)}
 
 
@@ -54,8 +56,8 @@ SETTLED_S = 5.0
 def path(
     rate_mbps: float = RATE_MBPS, delay_ms: float = DELAY_MS, queue_packets: int = QUEUE_PACKETS, loss_rate: float = 0.0
 ) -> Topology:
-    """Return a network in which h1 and its neighbour h2 send to h3 over one slow link with this one-way delay, queue
-    and random loss; the return path is fast and lossless.
+    """Return a network in which h1 and its neighbour h2 send to h3 over one slow link with this rate, one-way delay,
+    queue and random loss (0 to 1); the way back has the same delay, but is fast and loses nothing.
     """
     reverse = {"rate_mbps": 1000, "queue_packets": 1000, "loss_rate": 0}
     slow = Link(
@@ -71,8 +73,8 @@ def path(
 
 
 def loss_times_s(run: Run) -> list[float]:
-    """Return the moments in s at which the sender of a run's only TCP flow began to repair a loss; repairs less than
-    0.35 s apart count as one.
+    """Return the times in s at which the sender of a run's only TCP flow began to repair a loss, by the samples of
+    `intervals`; repairs less than 0.35 s apart count as one.
     """
     intervals = run.intervals.dropna(subset=["cwnd_segments"])
     times: list[float] = []
@@ -90,12 +92,13 @@ class QueueTrials:
     """
 
     def __init__(self, rate_mbps: float, delay_ms: float, at_most: int = 4) -> None:
-        """Set the path's rate in Mbit/s, its one-way delay in ms and the number of allowed runs."""
+        """Set the path's rate in Mbit/s, its one-way delay in ms and the number of runs that are allowed."""
         self._rate_mbps, self._delay_ms, self._left = rate_mbps, delay_ms, at_most
 
     def __call__(self, queue_packets: int) -> str:
         """Use up a trial: run Reno for 30 s with a queue of this many packets, and return a text with its share of the
-        possible goodput in % and the mean RTT in ms; another sentence when no trial is left.
+        possible goodput in %, the mean RTT in ms and the trials left; if none is left, run nothing and return a
+        sentence that says so.
         """
         if not self._left:
             return "All trials are used up. What do they have in common with the BDP?"
@@ -111,8 +114,8 @@ class QueueTrials:
 
 
 def random_loss(own: StudentValues) -> Scenario:
-    """Return a scenario of a Reno flow over 100 Mbit/s with random losses, at the loss rate and round-trip time of this
-    copy.
+    """Return a scenario of a Reno flow over 100 Mbit/s with random losses, at the loss rate and the round-trip time of
+    a student's copy.
     """
     network = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
     return Scenario(network, [Tcp("h1", "h3", congestion="reno")], duration_s=lasting(45, real_s=12))

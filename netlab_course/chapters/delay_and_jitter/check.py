@@ -16,12 +16,14 @@ _ROOM_TO_SPARE = 1.3
 
 
 def _path_segments(goodput_mbps: float, rtt_s: float) -> float:
-    """Return the number of segments in flight on a path with this goodput and round-trip time."""
+    """Return the number of segments of 1448 bytes in flight on a path with this goodput and round-trip time."""
     return goodput_mbps * 1e6 * rtt_s / (8 * theory.MSS_BYTES)
 
 
 def fill_time_s(goodput_mbps: float, rtt_s: float) -> float:
-    """Return the time in s from the first data until the window of slow start, at first 10 segments, fills the path."""
+    """Return the time in s from the first data until the window of slow start, at first 10 segments, fills a path with
+    this goodput and round-trip time; 0 if the first window does.
+    """
     return rtt_s * max(0, math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / _INITIAL_SEGMENTS)))
 
 
@@ -29,7 +31,7 @@ class Checks:
     """The checks of the chapter "Delay and jitter", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.fill = Function(
             name="time to fill the path",
             reference=fill_time_s,
@@ -72,12 +74,14 @@ class Checks:
 
 
 def _commands(run: Run, **words: Any) -> list[str]:
-    """Return the commands of a run that have these fields, such as the host."""
+    """Return the texts of a run's commands whose fields in the scenario file have these values, such as `host="h1"`, in
+    their order.
+    """
     return [item["command"] for item in traffic_items(run, kind="command", **words)]
 
 
 def _measured(run: Run, column: str) -> float:
-    """Return the value of a column of `run.flows` for the UDP flow."""
+    """Return the value of a column of `run.flows`, such as "loss_rate", for the only UDP flow of a run."""
     return float(run.flows.set_index("kind")[column]["udp"])
 
 
@@ -88,8 +92,8 @@ def _udp(run: Run) -> dict[str, Any]:
 
 
 def _limit_packets(run: Run) -> int:
-    """Return the limit in packets that a run's only command gives to netem, by default 1000. Raises ValueError if it is
-    not a single integer.
+    """Return the limit in packets that a run's only command gives to netem, 1000 if it gives none. Raises ValueError if
+    there is not exactly one command, or its limit is not an integer.
     """
     (command,) = _commands(run)
     found = re.findall(r"\blimit\s+(\S+)", command) or [str(NETEM_PACKETS)]
@@ -99,8 +103,8 @@ def _limit_packets(run: Run) -> int:
 
 
 def _buffer(own: StudentValues) -> Measurement:
-    """Return the check of a student's run whose netem delays a flow, with a buffer that loses nothing and is not much
-    too large.
+    """Return the check of a student's run in which netem delays a flow, with a buffer that loses nothing and is at most
+    1.3 times as large as needed.
     """
     in_flight_packets = own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
     wait = re.compile(rf"netem\b.*\bdelay {own.wait_ms:g}(\.0)?ms")

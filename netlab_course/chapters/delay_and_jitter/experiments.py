@@ -16,8 +16,8 @@ from netlab_course.chapters.delay_and_jitter.settings import (
 
 
 def tcp_mbps(delay_ms: float) -> float:
-    """Return the theoretical goodput in Mbit/s of 10 s of TCP over the cable: data first arrive directly after the
-    handshake, two delays after the start.
+    """Return the theoretical goodput in Mbit/s of 10 s of TCP in slow start over the cable of 100 Mbit/s with this
+    one-way delay in ms: data first arrive directly after the handshake, two delays after the start.
     """
     # Stop slightly before the end: the round that would arrive at that very moment does not count.
     active_s = 10 - 2 * delay_ms / 1000 - 1e-6
@@ -25,16 +25,16 @@ def tcp_mbps(delay_ms: float) -> float:
 
 
 def netem_loss(delay_ms: float) -> float:
-    """Return the theoretical loss rate (0 to 1) of UDP at 54.2 Mbit/s: netem accepts 1000 packets per delay and drops
-    the rest.
+    """Return the theoretical loss rate (0 to 1) of UDP at 54.2 Mbit/s behind netem with this delay in ms: netem holds
+    1000 packets at a time and drops the rest.
     """
     sent_packets = OFFERED_MBPS * 1e6 * delay_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
     return max(0.0, 1 - NETEM_PACKETS / sent_packets)
 
 
 def jitter_table(runs: Mapping[tuple[Hashable, float, int], Run]) -> pd.DataFrame:
-    """Return goodput in Mbit/s, share of retransmissions and dropped packets of runs of one TCP flow, a row for each
-    variant of TCP, jitter in ms and seed, which are the keys of `runs`.
+    """Return a table with a row for each run of one TCP flow, by variant of TCP, jitter in ms and seed (the keys of
+    `runs`): goodput in Mbit/s, share of segments that were sent again (0 to 1), and packets dropped by all queues.
     """
     rows = [
         {
@@ -51,9 +51,9 @@ def jitter_table(runs: Mapping[tuple[Hashable, float, int], Run]) -> pd.DataFram
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean goodput of a `jitter_table` over the seeds with the half width of its 95 % interval (Student's
-    t), the share of retransmissions in per cent, and the packets dropped over all seeds, a row for each variant and
-    jitter.
+    """Return a table with a row for each variant of TCP and jitter, from that of `jitter_table`: the mean goodput in
+    Mbit/s over the seeds with the half width of its 95 % interval (Student's t), the share sent again in per cent, and
+    the packets dropped over all seeds.
     """
     rows = [
         (*case, *interval(group.goodput_mbps), 100 * group.sent_again.mean(), int(group.dropped.sum()))
@@ -63,8 +63,8 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def goodput_by_jitter(*tables: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean goodput in Mbit/s over the seeds of one `jitter_table` or several, a row for each variant of TCP
-    and a column for each jitter, from the smallest on.
+    """Return a table of the mean goodput in Mbit/s over the seeds of one or more tables of `jitter_table`: a row for
+    each variant of TCP, and a column for each jitter, such as "± 5 ms", from the smallest on.
     """
     found = pd.concat(tables)
     means = found.pivot_table(index="tcp", columns="jitter_ms", values="goodput_mbps", sort=False)

@@ -13,8 +13,8 @@ NAME_LINE = 13
 
 
 def jitter(table: pd.DataFrame, title: str) -> go.Figure:
-    """Return a figure of the goodput of each run of an `experiments.jitter_table` by variant of TCP; a marker for each
-    seed, a symbol for each jitter.
+    """Return a figure of the goodput in Mbit/s of each run in a table of `experiments.jitter_table`, by variant of TCP;
+    a marker for each seed, a symbol for each jitter.
     """
     figure = go.Figure()
     names = list(dict.fromkeys(table.tcp))

@@ -29,19 +29,21 @@ MIN_FULL = 0.88
 
 
 def _near_over_far(table: pd.DataFrame, column: str) -> pd.Series[float]:
-    """Return the ratio of h2's (near) to h1's (far) value in a column of a repeated measurement, for each seed."""
+    """Return h2's (near) value over h1's (far) of a column, such as "rtt_ms", in a table of `netlab.repeat`, for each
+    seed (the index).
+    """
     wide = table.pivot_table(index="seed", columns="src", values=column)
     return wide["h2"] / wide["h1"]
 
 
 def _delays_ms(run: Run) -> float:
-    """Return the round-trip time in ms of the run's flows on the empty path."""
+    """Return the smallest round-trip time in ms of all flows of a run, which is that of the path with empty queues."""
     return float(run.flows["rtt_min_ms"].min())
 
 
 def _goodputs_mbps(run: Run) -> list[float]:
-    """Return the goodput in Mbit/s of each flow of a run after 20 s. Raises ValueError if a flow does not share the
-    slow links from then on.
+    """Return the goodput in Mbit/s of each flow of a run after 20 s, in the order of the flows. Raises ValueError
+    unless each crosses a link with a rate from then to the end, without a size or window of its own.
     """
     if not share_slow_links(run, AFTER_S):
         raise ValueError
@@ -52,7 +54,7 @@ class Checks:
     """The checks of the chapter "Fair by which measure?", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
         self.repeated = Repetition(
             name="what distance costs",

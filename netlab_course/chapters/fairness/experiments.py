@@ -22,8 +22,8 @@ PAIRS = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
 
 
 def drawn(network: Topology, pairs: Iterable[tuple[str, str]], congestion: str, seed: int) -> Scenario:
-    """Return a scenario with a long TCP flow for each pair (sender, receiver), started at a random moment of its first
-    seconds; `seed` is that of the moments and of the run.
+    """Return a scenario with a long TCP flow with this congestion control for each pair (sender, receiver), started at
+    a random moment of the first 10 s; `seed` is that of the moments and of the run.
     """
     draw = np.random.default_rng(seed)
     traffic = [
@@ -34,7 +34,7 @@ def drawn(network: Topology, pairs: Iterable[tuple[str, str]], congestion: str, 
 
 
 def losses(run: Run) -> list[int]:
-    """Return for each flow of a run, in order, how often it reduced its window for a loss after the warm-up."""
+    """Return the number of window reductions by each flow of a run after the warm-up, in the order of the flows."""
     late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
     # The slow-start threshold changes at each reduction, and only then.
     thresholds = [flow["ssthresh_segments"].to_numpy() for _, flow in late.groupby("flow", sort=False)]
@@ -42,14 +42,17 @@ def losses(run: Run) -> list[int]:
 
 
 def rtts_ms(run: Run) -> list[float]:
-    """Return the mean round-trip time in ms of each flow of a run, in order, after the warm-up, queueing included."""
+    """Return the mean round-trip time in ms, queueing included, of each flow of a run after the warm-up, in the order
+    of the flows.
+    """
     late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
     return [float(mean) for mean in late.groupby("flow", sort=False)["rtt_ms"].mean()]
 
 
 def distances(runs: Mapping[tuple[str, str, float, int], Run]) -> pd.DataFrame:
-    """Return goodputs, round-trip times, losses, the far flow's part and the exponent of runs of a far and a near flow; a
-    row for each run, by (congestion control, queue, the far propagation in ms, seed).
+    """Return a table with a row for each run of a far and a near flow (in this order): goodputs in Mbit/s, round-trip
+    times in ms, window reductions, the far flow's part of both goodputs, and the exponent of the round-trip time. The
+    keys of `runs` are congestion control, queue, the far flow's propagation in ms, and seed.
     """
     rows = []
     for (congestion, queue, far_ms, seed), run in runs.items():
@@ -75,8 +78,9 @@ def distances(runs: Mapping[tuple[str, str, float, int], Run]) -> pd.DataFrame:
 
 
 def crossings(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
-    """Return goodputs in Mbit/s, round-trip times, the ratio of long to short and Jain's index of runs of three flows over
-    two links; a row for each run, by (congestion control, seed).
+    """Return a table with a row for each run of three flows over two links (the long one first): goodputs in Mbit/s,
+    round-trip times in ms of the long flow and the short ones (mean), goodput of the long over a short one, and Jain's
+    index. The keys of `runs` are congestion control and seed.
     """
     rows = []
     for (congestion, seed), run in runs.items():
@@ -117,15 +121,16 @@ PUBLISHED_CROSSING = {"h1-h3": 1.740, "h1-h2": 2.920, "h2-h3": 2.970}
 
 
 def theory_share_mbps(limit_mbps: float, far_ms: float, near_ms: float, exponent: float) -> float:
-    """Return the far flow's share in Mbit/s of a full link, by `theory.rtt_shares_mbps` with this exponent of the
-    round-trip time.
+    """Return the theoretical goodput in Mbit/s of the far flow beside a near one on a link whose goodput is
+    `limit_mbps`, with these round-trip times in ms: the shares are as the times to the power of -`exponent`.
     """
     return float(theory.rtt_shares_mbps(limit_mbps, [far_ms, near_ms], exponent)[0])
 
 
 def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, float], float]) -> plots.Comparison:
-    """Return a figure of the far flow's share of both goodputs in the four cases, with intervals, from the table of
-    `distances`, and `share` (of a limit, two RTTs and an exponent) at the measured RTTs.
+    """Return a figure of the far flow's part (0 to 1) of both goodputs in the four cases of `CASES`, with intervals,
+    from the table of `distances`, beside theory: the function `share` of a limit, the measured RTTs (far, near) in ms
+    and an exponent.
     """
     means, halves, expected = [], [], []
     for congestion, queue, heard in CASES:
@@ -145,8 +150,9 @@ def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, floa
 
 
 def parts_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return a printed table from that of `distances`: queueing time, ratio of round-trip times, losses, goodput and
-    exponent, a row for each case.
+    """Return a table for printing with a row for each of the four cases of `CASES`, from the table of `distances`:
+    queueing time, ratio of the round-trip times, window reductions, sum of the goodputs, and exponent with its
+    interval.
     """
     rows = []
     for congestion, queue, _ in CASES:
@@ -167,8 +173,8 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the published goodputs of D2 and D3 with one draw of ours with the same queue, and the exponents of both,
-    as a printed table.
+    """Return a table for printing of the far and near goodputs in Mbit/s that `epfl` published (D2 and D3) beside the
+    first matching run in the table of `distances`, with epfl's theory and the exponents of both.
     """
     rows = []
     for (congestion, far_ms), (far_mbps, near_mbps) in PUBLISHED.items():
@@ -192,8 +198,9 @@ ROUTES = {"h1-h3": ["first", "second"], "h1-h2": ["first"], "h2-h3": ["second"]}
 
 
 def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
-    """Return the goodputs in Mbit/s of the three flows over two links by four notions of fairness, a row for each;
-    `rtts_ms` has the round-trip time of each flow (None: 300 ms).
+    """Return a table of the theoretical goodputs in Mbit/s of the three flows over two links, a row for each of four
+    notions of fairness, with the ratio of long to short and the sum; `rtts_ms` has the round-trip time of each flow by
+    its name, such as "h1-h3" (None: 300 ms for all).
     """
     limit_mbps = theory.tcp_goodput_limit_mbps(settings.RATE_MBPS)
     links = {"first": limit_mbps, "second": limit_mbps}
@@ -211,16 +218,16 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
 
 
 def own_ratio(found: pd.DataFrame, congestion: str) -> float:
-    """Return the long flow's goodput relative to a short one's in the optimum of a congestion control, at the mean
-    round-trip times in the table of `crossings`.
+    """Return the long flow's goodput over a short one's in the optimum of a congestion control, "reno" or "cubic", at
+    the mean round-trip times in the table of `crossings`.
     """
     rtts = {pair: float(found["long_ms" if pair == "h1-h3" else "short_ms"].mean()) for pair in ROUTES}
     return float(allocations(rtts)["long / short"][f"{NAMES[congestion]}'s own"])
 
 
 def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Return a figure of the long flow's goodput relative to a short one's, with intervals, from the table of
-    `crossings`, with each congestion control's own optimum and two other notions.
+    """Return a figure of the long flow's goodput over a short one's with Reno and with CUBIC, with intervals, from the
+    table of `crossings`, beside the optimum of each control, max-min and proportional fairness.
     """
     by_control = {congestion: found[found["congestion"] == congestion] for congestion in ("reno", "cubic")}
     means, halves = zip(*(interval(mine["ratio"]) for mine in by_control.values()), strict=True)
@@ -247,8 +254,8 @@ def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean goodput in Mbit/s of the three flows with intervals, from the table of `crossings`, and the
-    published ones, as a printed table with a row for each congestion control.
+    """Return a table for printing of the mean goodputs in Mbit/s of the three flows with intervals, a row for each
+    congestion control, from the table of `crossings`, and a row of those that `epfl` published.
     """
     rows = []
     for congestion in ("reno", "cubic"):
@@ -262,7 +269,9 @@ def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def host_and_connection(run: Run) -> str:
-    """Return a text with the goodputs of a run and Jain's index, counted by host and by connection."""
+    """Return a text with the goodputs in Mbit/s of a run and Jain's index, once by flow, of which each host sends one,
+    and once by connection.
+    """
     by_host = [float(value) for value in run.flows["goodput_mbps"]]
     by_connection = [float(value) for value in run.streams["goodput_mbps"]]
     return (
@@ -274,8 +283,9 @@ def host_and_connection(run: Run) -> str:
 
 
 def lot_figure(runs: Mapping[str, Run], distances_ms: Sequence[float], loss_rate: float) -> plots.Comparison:
-    """Return a figure of the goodput of single flows by round-trip time in runs over links with random losses (by
-    congestion control), with the formulas of both congestion controls.
+    """Return a figure of the goodput in Mbit/s of single flows by round-trip time, with the formulas of Reno and CUBIC;
+    `runs` has a run for "reno" and for "cubic", whose flows have the round-trip times `distances_ms` in this order and
+    lose the share `loss_rate` (0 to 1) at random.
     """
     comparison = plots.Comparison(
         x_label="Round-trip time (ms)",

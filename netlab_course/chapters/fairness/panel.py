@@ -28,8 +28,8 @@ EARLIER = 12
 
 
 def _scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bool) -> dict[str, Any]:
-    """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls: a far and a near flow
-    behind a queue with this room.
+    """Return the arguments of `netlab.run`, by name: a far flow (propagation `far_ms`) and a near one with CUBIC or
+    Reno, behind a queue (a key of `HEARD`) with room for `room_packets`; `draw` is the seed.
     """
     fields = {
         "drop-tail": {"queue_packets": room_packets},
@@ -45,8 +45,8 @@ def _scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bo
 
 
 def _show(result: Any, settings: Settings) -> go.Figure:
-    """Return the figure of the far flow's share of both goodputs in a run by the ratio of the round-trip times, with
-    theory.
+    """Return the figure of the far flow's part of both goodputs in the run `result` by the ratio of the measured
+    round-trip times, with theory; `settings` has the values of the controls.
     """
     congestion, queue = "cubic" if settings["cubic"] else "reno", settings["queue"]
     far_mbps, near_mbps = result.goodput_mbps(after_s=WARM_UP_S)
@@ -58,8 +58,8 @@ def _show(result: Any, settings: Settings) -> go.Figure:
     )
 
     def share(heard: str) -> Callable[[float], float]:
-        """Return a function that returns the far flow's share in theory for a ratio of round-trip times; `heard` is the
-        kind of losses, "" for equal shares.
+        """Return a function that returns the far flow's part in theory for a ratio of round-trip times (far over near);
+        `heard` is the kind of losses, "synchronized" or "random", or "" for equal parts.
         """
         exponent = theory.RTT_EXPONENTS[congestion, heard] if heard else 0.0
         return lambda ratio: float(theory.rtt_shares_mbps(1.0, [ratio, 1.0], exponent)[0])
@@ -91,7 +91,8 @@ def _show(result: Any, settings: Settings) -> go.Figure:
 
 @panel_maker(earlier=EARLIER)
 def panel() -> PanelParts:
-    """Show in a panel a far and a near flow on one link, and the effect of distance and queue on their shares.
+    """Return the parts of a panel that shows a far and a near flow on one link, and the effect of distance and queue on
+    their shares: its controls, and the functions that make its scenario and its figure.
 
     Each run takes the chapter's four minutes of network time; each point is one draw.
     """

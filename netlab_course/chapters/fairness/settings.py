@@ -34,8 +34,8 @@ NUMBERS = OwnNumbers(
 
 
 def gentle_red(room_packets: int = QUEUE_PACKETS) -> dict[str, Any]:
-    """Return the link fields of a RED that drops few packets at random, from a tenth to nine tenths of `room_packets`
-    on; the queue has three times that room.
+    """Return the fields of a link whose RED drops few packets at random while its mean queue is between a tenth and
+    nine tenths of `room_packets`; the queue has room for three times `room_packets`.
     """
     thresholds = {"min_packets": max(1, round(0.1 * room_packets)), "max_packets": max(2, round(0.9 * room_packets))}
     return {"queue_packets": 3 * room_packets, "aqm": "red", "aqm_options": {**thresholds, "probability": 0.05}}
@@ -48,8 +48,8 @@ QUEUES: dict[str, dict[str, Any]] = {"drop-tail": {"queue_packets": QUEUE_PACKET
 def two_distances(
     queue: str | Mapping[str, Any] = "drop-tail", far_ms: float = FAR_MS, near_ms: float = NEAR_MS
 ) -> Topology:
-    """Return a network of senders h1 (far) and h2 (near) and receiver h3 behind a slow link; their delays in ms are on
-    the return path.
+    """Return a network of senders h1 (far) and h2 (near) and receiver h3 behind a link of 5 Mbit/s, whose queue is a
+    key of `QUEUES` or has the fields of a link; the delays `far_ms` and `near_ms` are on the way back only.
 
     The queue is one of `QUEUES` or has the fields of a link.
     """
@@ -62,6 +62,8 @@ def two_distances(
 
 
 def far_and_near(own: StudentValues) -> Scenario:
-    """Return a scenario of a far and a near Reno flow behind the gentle RED, at the distances of this copy."""
+    """Return a scenario of a far (h1) and a near Reno flow (h2) behind the gentle RED, at the distances of a student's
+    copy.
+    """
     flows = [Tcp("h1", "h3", congestion="reno"), Tcp("h2", "h3", congestion="reno")]
     return Scenario(two_distances("gentle RED", own.far_ms, own.near_ms), flows, duration_s=lasting(120, real_s=30))

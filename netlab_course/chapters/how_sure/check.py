@@ -28,7 +28,7 @@ class Checks:
     """The checks of the chapter "How sure are you?", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.interval = _interval(own)
         self.runs = _runs(own)
         self.decision = _decision(own)
@@ -38,30 +38,36 @@ class Intervals(Function):
     """A check of a function that returns mean and half width, which are judged separately."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
-        """Yield the known mistakes as functions that return both numbers, with their messages."""
+        """Yield each known mistake as a function of values that returns mean and half width, with its message."""
         for trap in self.misconceptions:
 
             def both(values: Sequence[float], trap: Misconception = trap) -> tuple[float, float]:
-                """Return mean and half width of some values with a mistake."""
+                """Return the mean and the half width of some values that the misconception `trap` gives."""
                 assert callable(trap.answer)
                 return trap.answer(values, _MEAN), trap.answer(values, _HALF)
 
             yield both, trap.sentence
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of a trial; a copy, because a solution may sort them."""
+        """Return the argument, by name, of the student's function in a trial: a copy of the `values` of `case`, because
+        a solution may sort them.
+        """
         return {"values": list(case["values"])}
 
     def call(self, case: Mapping[str, Any]) -> str:
-        """Return the values of a trial as text."""
+        """Return the values of a trial, the `values` of `case`, as text, such as "values=[4, 6, 11]"."""
         return super().words(self.arguments(case))
 
     def words(self, case: Mapping[str, Any]) -> str:
-        """Return the values of a trial and the name of the judged number as text."""
+        """Return the values of a trial and the name of the number that it judges, the `of` of `case`, as text, such as
+        "the mean of values=[4, 6, 11]".
+        """
         return f"the {case['of']} of {self.call(case)}"
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:
-        """Return the number that the trial judges, mean or half width. Raises TypeError if `value` is not a pair."""
+        """Return the number in the function's result `value` that the trial judges, mean or half width as the `of` of
+        `case` says. Raises TypeError if `value` is not a pair.
+        """
         try:
             mean, half = value
         except (TypeError, ValueError):
@@ -72,19 +78,21 @@ class Intervals(Function):
 
 
 def _of(values: Sequence[float], of: str) -> float:
-    """Return the mean or the half width (`of`) of the interval of some values."""
+    """Return the mean (`of` is "mean") or the half width (any other `of`) of the 95 % interval of some values."""
     return interval(values)[0 if of == _MEAN else 1]
 
 
 def _other_half(half: Any) -> Any:
-    """Return a wrong function of values and `of`: the right mean, and the half width that `half`
-    returns for an array.
+    """Return a wrong function of values and `of` ("mean" or "half width"): the mean is right, and the half width is
+    what the function `half` returns for the array of the values.
     """
     return lambda values, of: float(np.mean(values)) if of == _MEAN else float(half(np.asarray(values, dtype=float)))
 
 
 def _interval(own: StudentValues) -> Intervals:
-    """Return the check of the function that computes an interval."""
+    """Return the check of the function that computes an interval; one trial has the values of a student's worked
+    example.
+    """
     return Intervals(
         name="interval",
         reference=_of,
@@ -131,7 +139,7 @@ def _interval(own: StudentValues) -> Intervals:
 
 
 def _runs(own: StudentValues) -> Number:
-    """Return the check of the number of runs that a wanted half width needs."""
+    """Return the check of the number of runs that a wanted half width needs, both from a student's own numbers."""
     ratio = own.scatter_ms / own.wanted_ms
     return Number(
         name="number of runs",
@@ -180,16 +188,16 @@ class QueueChoice:
     """The best queue."""
 
     def losses(self) -> dict[str, pd.Series[float]]:
-        """Return the loss rate of each queue by seed."""
+        """Return the loss rates (0 to 1) of each queue, by its letter, as a series by seed."""
         return {queue: table.set_index("seed")["loss_rate"].astype(float) for queue, table in self.tables.items()}
 
     def runs(self) -> int:
-        """Return the number of runs in all tables."""
+        """Return the number of runs in all tables together: the different seeds of each."""
         return sum(table["seed"].nunique() for table in self.tables.values())
 
     def differences(self) -> pd.Series[float]:
-        """Return the second best queue's loss rate minus that of the choice, for the seeds that both have. Raises
-        ValueError if none has two seeds in common.
+        """Return the loss rates of the second best queue minus those of the choice, by the seeds that both have; the
+        name of the series is that queue. Raises ValueError if no other queue has two seeds in common with the choice.
         """
         losses = self.losses()
         pairs = [
@@ -198,16 +206,22 @@ class QueueChoice:
         return min((pair for pair in pairs if len(pair) > 1), key=lambda pair: float(pair.mean()))
 
     def right(self) -> Interval:
-        """Return the interval of the differences between the second best queue and the choice."""
+        """Return the interval of the differences between the second best queue and the choice, seed by seed: the right
+        answer.
+        """
         return interval(self.differences())
 
     def unpaired(self) -> Interval:
-        """Return the interval that ignores the seeds, which is wider: that of two independent samples (Welch)."""
+        """Return the interval of the difference between the second best queue and the choice that ignores the seeds and
+        is wider, a known mistake: that of two independent samples (Welch).
+        """
         losses = self.losses()
         return interval(losses[str(self.differences().name)], losses[self.choice])
 
     def combined(self) -> tuple[float, float]:
-        """Return the difference of the means with both half widths combined, which is no 95 % interval."""
+        """Return the difference between the means of the second best queue and the choice, and the root of the sum of
+        the squares of both half widths: a known mistake, as this is no 95 % interval.
+        """
         losses = self.losses()
         mean, half = interval(losses[self.choice])
         other, its_half = interval(losses[str(self.differences().name)])
@@ -218,13 +232,17 @@ class Decision(Build):
     """A comparison of three queues within a budget of runs, judged by the runs, the interval and the choice."""
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on an answer of three parts, or on one that a grader has taken apart."""
+        """Return the verdict on a list of three parts (tables, interval, letter), or on a `QueueChoice` that a grader
+        made of it.
+        """
         found = answer if isinstance(answer, QueueChoice) else _parse_decision(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
 
 
 def _parse_decision(answer: object) -> QueueChoice | str:
-    """Return the parts of an answer, or a message about its wrong form."""
+    """Return a student's answer as a choice, or a message about its wrong form. It must be a list or tuple of the
+    tables of `netlab.repeat` by queue, an interval (mean and half width), and the letter of a queue.
+    """
     if not isinstance(answer, (list, tuple)) or len(answer) != 3:
         return f"expected a list of three (tables, interval, letter), got {answer_in_words(answer)}."
     tables, given, choice = answer
@@ -244,12 +262,14 @@ def _parse_decision(answer: object) -> QueueChoice | str:
 
 
 def _of_others(tables: Mapping[str, pd.DataFrame], own: StudentValues) -> list[str]:
-    """Return the queues whose tables belong to another scenario or duration; longer runs would
-    circumvent the budget.
+    """Return the letters of the queues whose tables belong to another scenario or duration than `candidate` returns for
+    the student's numbers; longer runs would circumvent the budget.
     """
 
     def is_its(queue: str) -> bool:
-        """Return whether the table of a queue belongs to its scenario."""
+        """Return whether the table of a queue, given by its letter, belongs to the queue's scenario and has its
+        duration.
+        """
         wanted, table = candidate(own, queue), tables[queue]
         return repeats(table, wanted) and bool(table.attrs["scenario"]["duration_s"] == wanted.duration_s)
 
@@ -257,13 +277,13 @@ def _of_others(tables: Mapping[str, pd.DataFrame], own: StudentValues) -> list[s
 
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
-    """Return whether two intervals (mean and half width) are equal apart from rounding."""
+    """Return whether an interval equals the wanted one, both as mean and half width, apart from rounding."""
     margin = _ROUNDED * (abs(wanted[0]) + wanted[1])
     return all(abs(number - right) <= margin for number, right in zip(given, wanted, strict=True))
 
 
 def _slip(found: QueueChoice) -> str:
-    """Return the student's interval as text, with the message about a known mistake if it is one."""
+    """Return the interval of a student's choice as text, with the message about a known mistake if it is one."""
     mean, half = found.interval
     got = f"{mean:.4g} ± {half:.2g}"
     right_mean, right_half = found.right()
@@ -291,7 +311,7 @@ def _slip(found: QueueChoice) -> str:
 
 
 def _decision(own: StudentValues) -> Decision:
-    """Return the check of the choice of the best queue within a budget of runs."""
+    """Return the check of the choice of the best queue within a budget of runs, for the queues of a student's copy."""
     return Decision(
         name="the best of three queues",
         kind=QueueChoice,

@@ -26,14 +26,14 @@ _MISSES = {"color": COLOURS[1], "symbol": "x"}
 
 
 def missing(found: Intervals, truth: float) -> NDArray[np.bool_]:
-    """Return for each interval (mean and half width) whether it does not contain the true mean."""
+    """Return an array that says for each interval (mean and half width) whether it does not contain the true mean."""
     means, halves = np.asarray(found, dtype=float).T
     return np.asarray(np.abs(means - truth) > halves)
 
 
 def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
-    """Return a figure of each interval (mean and half width) as a vertical bar with the true mean; intervals that miss
-    it have another colour and symbol.
+    """Return a figure of intervals of a loss rate (mean and half width of each) as vertical bars in their order, with
+    the true mean; those that miss it have another colour and symbol.
     """
     means, halves = np.asarray(found, dtype=float).T
     misses = missing(found, truth)
@@ -57,8 +57,8 @@ def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
 
 
 def rooms_table(small: pd.DataFrame, large: pd.DataFrame) -> pd.DataFrame:
-    """Return the loss rates in per cent and the mean delays in ms of two tables of `netlab.repeat` side by side, a row
-    for each run.
+    """Return a table of the loss rates in per cent and the mean delays in ms in two tables of `netlab.repeat`, with a
+    small and a large queue, side by side, a row for each run.
     """
     tables = {f"room for {SMALL_PACKETS}": small, f"room for {LARGE_PACKETS}": large}
     return pd.DataFrame(
@@ -70,8 +70,8 @@ def rooms_table(small: pd.DataFrame, large: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
-    """Return a figure of the loss rates in per cent with a small and a large queue by seed, and below them their
-    difference with its interval.
+    """Return a figure of the loss rates in per cent with a small and a large queue (series by seed), and below them
+    their difference with its interval.
     """
     difference = small - large
     mean, half = interval(difference)
@@ -100,8 +100,9 @@ def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
 
 
 def difference_table(small: pd.Series[float], others: pd.Series[float], large: pd.Series[float]) -> pd.DataFrame:
-    """Return the difference between the small and the large queue in per cent with its 95 % interval, for different
-    (`others`) and for equal seeds, a row for each.
+    """Return a table of the difference in per cent between the loss rates with the small and the large queue and its 95
+    % interval, in two rows: with other seeds (`others` has the rates of the large queue with these) and with the same
+    seeds.
     """
     found = [interval(small, others), interval(small - large)]
     return pd.DataFrame(
@@ -115,8 +116,8 @@ def difference_table(small: pd.Series[float], others: pd.Series[float], large: p
 
 
 def warm_up_table(runs: Sequence[Run], cuts_s: Sequence[float]) -> pd.DataFrame:
-    """Return the mean round-trip time in ms of the pings in some runs, without those sent before each cut in s, with
-    95 % intervals over the runs; a row for each cut.
+    """Return a table with a row for each of `cuts_s`, times in s: the mean round-trip time in ms of the runs' pings
+    that were sent at or after it, and the half width of its 95 % interval over the runs.
     """
     rows = []
     for cut_s in cuts_s:
@@ -126,8 +127,8 @@ def warm_up_table(runs: Sequence[Run], cuts_s: Sequence[float]) -> pd.DataFrame:
 
 
 def clockwork_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the loss rate of h1 in a table of `netlab.repeat` for several cases, mean and half width over the seeds; a
-    row for each case (the first column).
+    """Return a table of mean and half width over the seeds of the loss rate (0 to 1) of h1, a row for each case, from a
+    table of `netlab.repeat` whose first column has the cases.
     """
     losses = table[table["src"] == "h1"].groupby(table.columns[0])["loss_rate"]
     found = {case: interval(values) for case, values in losses}
@@ -140,16 +141,16 @@ def clockwork_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def modest_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the losses of h1 and h2 in per cent from a table of `netlab.repeat`, and their difference; a row for each
-    seed.
+    """Return a table of the loss rates in per cent of h1 and h2, and of h2's minus h1's (`difference`), a row for each
+    seed, from a table of `netlab.repeat`.
     """
     wide = 100 * table.pivot_table(index="seed", columns="src", values="loss_rate")
     return wide.assign(difference=wide["h2"] - wide["h1"])
 
 
 def times_narrower(one: Scenario, other: Scenario, column: str, seeds: int = 200) -> float:
-    """Run two scenarios with the same seeds, `seeds` runs of each; return how many times wider the interval of their
-    difference in a column of `Run.flows` is when nothing is known of pairs.
+    """Run two scenarios with the seeds 1 to `seeds` each; return how many times narrower the interval of their
+    difference in a column of `Run.flows` is when runs with the same seed are subtracted, than without pairs.
     """
     mine, others = (repeat(scenario, seeds=seeds)[column].to_numpy(dtype=float) for scenario in (one, other))
     # The interval of two samples depends on the scatter of each alone, which other seeds have as well.
@@ -157,8 +158,9 @@ def times_narrower(one: Scenario, other: Scenario, column: str, seeds: int = 200
 
 
 def pairs_with_tcp(delay_ms: float, seeds: int = 200) -> float:
-    """Return how many times equal seeds narrow the interval of the difference in goodput between Reno and CUBIC, over a
-    lossy link with this delay.
+    """Run Reno and CUBIC over a lossy link of 10 Mbit/s with this one-way delay, with the seeds 1 to `seeds` each;
+    return how many times narrower the interval of the difference of their goodputs is with equal seeds than without
+    pairs.
     """
     slow = Link(
         "r1", "h2", rate_mbps=10, delay_ms=delay_ms, queue_packets=100, loss_rate=0.001, reverse={"loss_rate": 0}

@@ -16,17 +16,19 @@ FACTORS = {"Student's": None, "1.96": 1.96, "1 (standard error)": 1.0}
 
 @panel_maker(earlier=0)
 def panel() -> PanelParts:
-    """Show in a panel twenty intervals of a known loss rate, and how many miss it; each flow of the run is a draw."""
+    """Return the parts of a panel that shows twenty intervals of a known loss rate, and how many miss it; each flow of
+    the run is a draw. The parts are its controls, and the functions that make its scenario and its figure.
+    """
 
     def scenario(runs: int, datagrams: int, draw: int, factor: str) -> dict[str, Any]:  # noqa: ARG001 (drawn, not run)
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: for each of 20 intervals `runs` flows of this many datagrams
+        over a link with random losses, with the seed `draw`; `factor` only changes the figure.
         """
         return {"topology": replace(known_loss(INTERVALS * runs, datagrams=datagrams), seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the intervals of a run's loss rates with the true one; the title has the number of
-        those that miss it.
+        """Return the figure of the intervals of the loss rates in the run `result` with the true one; the title has the
+        number of those that miss it. `settings` has the values of the controls.
         """
         runs, factor = settings["runs"], FACTORS[settings["factor"]]
         values = result.flows["loss_rate"].to_numpy(dtype=float).reshape(INTERVALS, runs)

@@ -23,7 +23,9 @@ QUEUES = ("A", "B", "C")
 
 
 def _worked(own: StudentValues) -> Mapping[str, Any]:
-    """Return the values derived from a student's numbers: text, mean and half width of the worked example."""
+    """Return the values that follow from a student's numbers, by name: the three values of the worked example as text,
+    their mean, and the half width of their interval.
+    """
     mean, half_width = interval(own.worked)
     first, second, third = own.worked
     return {"worked_text": f"{first}, {second} and {third}", "worked_mean": mean, "worked_half": half_width}
@@ -46,8 +48,8 @@ _DISCIPLINES: tuple[Mapping[str, Any], ...] = (
 
 
 def known_loss(flows: int = INTERVALS, datagrams: int = DATAGRAMS) -> Scenario:
-    """Return a scenario of this many flows, each of `datagrams` small datagrams, over a link that loses each
-    independently with probability TRUE_LOSS_RATE.
+    """Return a scenario of this many UDP flows at once, each of `datagrams` datagrams of 100 bytes, over a link that
+    loses each independently with probability 0.1.
     """
     lossy = Link("r1", "h2", loss_rate=TRUE_LOSS_RATE)
     network = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1"), lossy])
@@ -56,14 +58,18 @@ def known_loss(flows: int = INTERVALS, datagrams: int = DATAGRAMS) -> Scenario:
 
 
 def unknown_queue(own: StudentValues, letter: str) -> Mapping[str, Any]:
-    """Return the link fields of the queue "A", "B" or "C", whose disciplines differ from copy to copy."""
+    """Return the fields of the link with the queue "A", "B" or "C" (`letter`), whose disciplines differ between
+    students' copies. Raises ValueError for another letter.
+    """
     orders = list(permutations(_DISCIPLINES))
     order: tuple[Mapping[str, Any], ...] = orders[own.offered_kbps // 20 % len(orders)]
     return order[QUEUES.index(letter)]
 
 
 def candidate(own: StudentValues, letter: str) -> Scenario:
-    """Return the scenario of exercise 3: datagrams at random moments into the queue "A", "B" or "C"."""
+    """Return the scenario of exercise 3 for a student's copy: 5 s of datagrams at random moments into the queue "A",
+    "B" or "C" (`letter`). Raises ValueError for another letter.
+    """
     network = topologies.chain([None, RATE_MBPS], [0, 0], **unknown_queue(own, letter))
     flow = Udp("h1", "h2", rate_mbps=own.offered_kbps / 1000, payload_bytes=PAYLOAD_BYTES, spacing="random")
     return Scenario(network, [flow], duration_s=5)

@@ -40,15 +40,15 @@ MAX_DIFFERENCES = 3
 
 
 def last_ask_ms(table: pd.DataFrame, before_s: float = LAST_ASK_S) -> pd.Series[float]:
-    """Return the time in ms of the slowest answer to the last ask of each seed, from a table of `netlab.repeat`;
-    `before_s` is the time from the start to that ask.
+    """Return the time in ms of the slowest answer to the last ask by seed, from a table of `netlab.repeat`; `before_s`
+    is the time in s from the start of the run to that ask.
     """
     return MS_PER_S * (table.groupby("seed")["completion_s"].max() - before_s)
 
 
 def _asked_differences(run: Run, own: StudentValues) -> list[str]:
-    """Return a text for each difference between a run's scenario and the student's rack, apart from what a design may
-    change: the discipline of the port's queue, the congestion control and the sysctls.
+    """Return a text for each difference between a run's scenario and the rack of the student's numbers, apart from what
+    a design may change: the discipline of the port's queue, the congestion control and the sysctls.
     """
     given = copy.deepcopy(dict(run.scenario))
     asked = Scenario(rack(own.servers, own.queue_packets), asks(own.servers), duration_s=DURATION_S).to_dict()
@@ -63,37 +63,40 @@ def _asked_differences(run: Run, own: StudentValues) -> list[str]:
 
 
 def _slowest_ms(run: Run) -> float:
-    """Return the slowest last answer in ms of a run's asks after the first; infinite if an answer is missing."""
+    """Return the longest time in ms that an ask of a run, after the first, took until its last answer; infinite if an
+    answer is missing.
+    """
     times_ms = later_ms(run)
     return float(times_ms.max()) if len(times_ms) == ASKS - 1 and times_ms.notna().all() else math.inf
 
 
 def _time_in_words(run: Run) -> str:
-    """Return the slowest last answer of a run as text."""
+    """Return the longest time of an ask of a run, after the first, as text, such as "12.3 ms"."""
     slowest_ms = _slowest_ms(run)
     return f"{slowest_ms:.1f} ms" if math.isfinite(slowest_ms) else "an answer that did not arrive"
 
 
 def _controls(run: Run) -> list[str]:
-    """Return the congestion controls of a run's requests, each once."""
+    """Return the names of the congestion controls of a run's requests, each once, sorted."""
     return sorted({item.get("congestion", "cubic") for item in run.scenario["traffic"]})
 
 
 def _queue(run: Run) -> str:
-    """Return the discipline of the queue of a run's port."""
+    """Return the discipline (`aqm`) of the queue of the switch's port to the client in a run, such as "fifo"."""
     return str(run.scenario["topology"]["links"][-1].get("aqm", "fifo"))
 
 
 def _sysctls_in_words(run: Run) -> str:
-    """Return the sysctls of a run as text."""
+    """Return the sysctls of a run as text, such as "name=value, name=value"; "no sysctls" if there are none."""
     return ", ".join(f"{name}={value}" for name, value in run.scenario.get("sysctls", {}).items()) or "no sysctls"
 
 
 def _design(
     name: str, own: StudentValues, most_ms: float, only: Condition, *, right: str, hints: Sequence[str]
 ) -> Measurement:
-    """Return the check of a design with which every ask after the first is answered within `most_ms`; the condition
-    `only` is on what the design may change.
+    """Return the check, with this name, of a design of the student's rack with which every ask after the first is
+    answered within `most_ms`; `only` is the condition on what the design may change, `right` and `hints` are as in
+    every check.
     """
     return Measurement(
         name=name,
@@ -122,7 +125,7 @@ class Checks:
     """The checks of the chapter "Incast", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.ideal = Function(
             name="ideal time",
             reference=ideal_ms,
@@ -214,7 +217,9 @@ class Checks:
 
     @staticmethod
     def _repeated(own: StudentValues) -> Repetition:
-        """Return the check of the repeated measurement of the last ask with DCTCP."""
+        """Return the check of the repeated measurement of the last ask with DCTCP in the rack of a student's
+        numbers.
+        """
         wrong = SimpleNamespace(
             first=lambda table: MS_PER_S * (table.groupby("seed")["completion_s"].mean() - LAST_ASK_S),
             from_start=lambda table: last_ask_ms(table, 0),

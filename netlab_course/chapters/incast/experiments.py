@@ -18,8 +18,8 @@ PORT = "sw to c"
 
 
 def last_answers_ms(run: Run) -> pd.Series[float]:
-    """Return the time in ms from each ask until the last byte of its slowest answer, by the number of the ask from 1;
-    not-a-number for an ask with an answer that did not arrive.
+    """Return the time in ms from each ask of a run until the last byte of its slowest answer, by the number of the ask
+    from 1; NaN for an ask with an answer that did not arrive.
     """
     answers = run.requests.assign(ask=run.requests["request"] + 1).groupby("ask")["completion_s"]
     times_ms = MS_PER_S * answers.max().rename("last_ms")
@@ -28,23 +28,25 @@ def last_answers_ms(run: Run) -> pd.Series[float]:
 
 
 def later_ms(run: Run) -> pd.Series[float]:
-    """Return `last_answers_ms` without the first ask, which finds new connections."""
+    """Return the times of `last_answers_ms` in ms by the number of the ask, without ask 1, whose connections are
+    new.
+    """
     return last_answers_ms(run).loc[2:]
 
 
 def late_share(run: Run) -> float:
-    """Return the share of single answers that took longer than `LATE_MS`."""
+    """Return the share (0 to 1) of the single answers of a run that took longer than 100 ms."""
     return float((MS_PER_S * run.requests["completion_s"] > LATE_MS).mean())
 
 
 def drops(run: Run) -> int:
-    """Return the number of packets that the queue of the port to the client dropped in a run."""
+    """Return the number of packets that the queue of the switch's port to the client dropped in a run."""
     return int(run.queues.loc[run.queues["link"] == PORT, "drops"].max())
 
 
 def asks_table(runs: Mapping[Any, Run], name: str = "") -> pd.DataFrame:
-    """Return median and slowest last answer, the share of late asks, drops and timeouts as a printed table, a row for
-    each run; `name` is the title of the labels.
+    """Return a table for printing with a row for each run: the key of the run in a column called `name`, the median and
+    the longest time of an ask in ms, the number of asks later than 100 ms, drops and timeouts.
     """
     rows = []
     for label, run in runs.items():
@@ -63,14 +65,14 @@ def asks_table(runs: Mapping[Any, Run], name: str = "") -> pd.DataFrame:
 
 
 def slowest_answer(run: Run) -> tuple[str, int]:
-    """Return the server of the slowest answer of a run and the number of its ask, from 1."""
+    """Return the server of the slowest single answer of a run, such as "s3", and the number of its ask, from 1."""
     row = run.requests.iloc[int(run.requests["completion_s"].argmax())]
     return str(row["flow"]).removeprefix("c-").removesuffix(" requests"), int(row["request"]) + 1
 
 
 def packets_table(run: Run, server: str, ask: int) -> pd.DataFrame:
-    """Return the packets that were captured at a server during an ask, a row for each, with times in ms after the ask
-    and bytes counted from the first one of the answer.
+    """Return a table of the packets that a run captured at a server, such as "s3", during an ask (numbered from 1), a
+    row for each, with times in ms after the ask and bytes counted from the first one of the answer.
     """
     row = run.requests[(run.requests["flow"] == f"c-{server} requests") & (run.requests["request"] == ask - 1)].iloc[0]
     begin_s, end_s = row["start_s"], row["start_s"] + row["completion_s"]
@@ -94,13 +96,16 @@ def packets_table(run: Run, server: str, ask: int) -> pd.DataFrame:
 
 
 def mean_ms(runs: Mapping[tuple[str, int], Run]) -> dict[tuple[str, int], float]:
-    """Return the mean last answer in ms of each run, by its label. The first ask of a run does not count."""
+    """Return the mean time in ms from an ask to its last answer in each run, without its first ask, by the keys of
+    `runs`: setting and number of servers.
+    """
     return {case: float(later_ms(run).mean()) for case, run in runs.items()}
 
 
 def servers_figure(runs: Mapping[tuple[str, int], Run], ideal_ms: Callable[[int], float]) -> plots.Comparison:
-    """Return a figure of the mean last answer, in ms, by the number of servers, a series for each setting, with the
-    ideal time; `runs` are by setting and number of servers. The first ask of a run does not count.
+    """Return a figure of the mean time in ms from an ask to its last answer, without first asks, by the number of
+    servers, a series for each setting; `runs` are by setting and number of servers, `ideal_ms` returns the ideal time
+    for a number of servers.
     """
     means = mean_ms(runs)
     counts = sorted({servers for _, servers in means})

@@ -15,13 +15,14 @@ MAX_SERVERS = 32
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show in a panel the last answer of each of twenty asks, by servers, queue, threshold of marks, and minimum of the
-    timer.
+    """Return the parts of a panel that shows the last answer of each of twenty asks, by servers, queue, threshold of
+    marks, and minimum of the timer: its controls, and the functions that make its scenario and its figure.
     """
 
     def scenario(servers: int, queue_packets: int, min_rto_ms: float, senders: str, threshold: int) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: a client asks this many servers, whose `senders` are "CUBIC"
+        or "DCTCP", through a queue of `queue_packets` that marks above `threshold` packets for DCTCP; the timer is at
+        least `min_rto_ms`.
         """
         port = step(threshold) if senders == "DCTCP" else {}
         return {
@@ -32,7 +33,9 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the last answers of a run by the number of the ask, with the ideal time."""
+        """Return the figure of the times of the asks in the run `result` by the number of the ask, with the ideal time;
+        `settings` has the values of the controls.
+        """
         times_ms = last_answers_ms(result)
         ideal = ideal_ms(settings["servers"])
         late = int((times_ms > LATE_MS).sum())

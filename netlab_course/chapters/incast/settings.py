@@ -28,13 +28,13 @@ WAY_BACK: Mapping[str, Any] = {"queue_packets": 1000, "aqm": "fifo", "aqm_option
 
 
 def segments(response_bytes: int) -> int:
-    """Return the number of TCP segments of a response."""
+    """Return the number of TCP segments, of 1448 bytes at most, of a response with this many bytes."""
     return math.ceil(response_bytes / MSS_BYTES)
 
 
 def largest_block(response_bytes: int, initial_window: int = INITIAL_WINDOW) -> float:
-    """Return the packets of one server that wait at once, at most, in the queue of many servers in slow start, before
-    the packets on the path are subtracted.
+    """Return the packets of one server that wait at once, at most, in a queue that many servers in slow start share,
+    before the packets on the path are subtracted; `initial_window` is in segments.
 
     The initial window arrives at once, and then each packet that leaves brings two others until the response is sent.
     """
@@ -43,7 +43,9 @@ def largest_block(response_bytes: int, initial_window: int = INITIAL_WINDOW) -> 
 
 
 def fitting_servers(queue_packets: int, response_bytes: int) -> float:
-    """Return the number of servers, with its fraction, whose responses just fit into the queue and the path."""
+    """Return the number of servers, with its fraction, whose responses of this many bytes just fit into a queue of this
+    many packets and the path.
+    """
     on_path = theory.bdp_bytes(RATE_MBPS, RTT_MS) / FRAME_BYTES
     return float((queue_packets + on_path) / largest_block(response_bytes))
 
@@ -51,8 +53,8 @@ def fitting_servers(queue_packets: int, response_bytes: int) -> float:
 def ideal_ms(
     servers: int, response_bytes: int = RESPONSE_BYTES, rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS
 ) -> float:
-    """Return the time in ms in which all servers could answer: the frames of all responses through one link, and a
-    round trip.
+    """Return the time in ms in which all servers could answer: the frames of all responses, each of `response_bytes`
+    without headers, through one link, and a round trip.
     """
     bits = 8 * servers * response_bytes * FRAME_BYTES / MSS_BYTES
     return bits / (1000 * rate_mbps) + rtt_ms
@@ -63,8 +65,8 @@ _STATED_RATIOS = (0.95, 0.97, 1.06, 1.08)
 
 
 def _derived(own: StudentValues) -> dict[str, float]:
-    """Return the limits of a student's two designs in ms, about three times and about one and a half times the ideal
-    time, and the number of this copy's statement in ms.
+    """Return the numbers that follow from a student's numbers, in ms by name: the limits of the two designs, `timer_ms`
+    and `marks_ms` (3.4 and 1.5 times the ideal time), and the number of the copy's statement, `stated_ms`.
     """
     ideal = ideal_ms(own.servers)
     return {
@@ -75,8 +77,8 @@ def _derived(own: StudentValues) -> dict[str, float]:
 
 
 def _fractions_are_clear(own: StudentValues) -> bool:
-    """Return whether the first server too many is too many by more than the differences between two asks, and differs
-    from the answers of the usual mistakes.
+    """Return whether the smallest number of servers that is too many, with a student's numbers, is too many by more
+    than the differences between two asks, and differs from the answers of the usual mistakes.
     """
     fitting = fitting_servers(own.drop_queue, 1000 * own.drop_kb)
     return 0.1 < fitting % 1 < 0.55
@@ -95,7 +97,8 @@ NUMBERS = OwnNumbers(
 
 
 def rack(servers: int, queue_packets: int = QUEUE_PACKETS, **port: Any) -> Topology:
-    """Return a network of servers s1, s2, ... and a client c at one switch.
+    """Return a network of servers s1, s2, ... and a client c at one switch, whose port to the client has a queue of
+    `queue_packets` and the fields `port`, such as ``aqm="red"``.
 
     `port` has more fields of the switch's link to the client, such as ``aqm="red"``. Requests reach the servers with
     a jitter of 20 us, because no two servers begin at the same moment.
@@ -108,7 +111,9 @@ def rack(servers: int, queue_packets: int = QUEUE_PACKETS, **port: Any) -> Topol
 
 
 def asks(servers: int, congestion: str = "cubic") -> list[Requests]:
-    """Return requests of the client to all servers at the same instants, over connections that stay open."""
+    """Return the requests of the client c to each server s1, s2, ... at the same instants: 20 responses of 32 kB at
+    intervals of 0.5 s, over connections that stay open and use this congestion control.
+    """
     return [
         Requests(
             "c",
@@ -123,12 +128,14 @@ def asks(servers: int, congestion: str = "cubic") -> list[Requests]:
 
 
 def step(threshold_packets: int = STEP_PACKETS) -> dict[str, Any]:
-    """Return the fields of a link whose queue marks all packets above a threshold, and none below."""
+    """Return the fields of a link whose queue marks all packets when more than `threshold_packets` wait, and none
+    below.
+    """
     low, high = threshold_packets, threshold_packets + 1
     options = {"min_packets": low, "max_packets": high, "probability": 1.0, "ecn": True}
     return {"aqm": "red", "aqm_options": options}
 
 
 def claimed_scenario(own: StudentValues) -> Scenario:
-    """Return the scenario of a colleague's claim: DCTCP in this copy's rack."""
+    """Return the scenario of a colleague's claim: DCTCP with a step of marks in the rack of a student's copy."""
     return Scenario(rack(own.servers, own.queue_packets, **step()), asks(own.servers, "dctcp"), duration_s=DURATION_S)

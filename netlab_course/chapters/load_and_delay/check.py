@@ -21,24 +21,26 @@ from netlab_course.statements import Statement
 
 
 def _service_ms(rate_mbps: float, payload_bytes: int) -> float:
-    """Return the time in ms of a datagram with this payload on a link."""
+    """Return the time in ms that a UDP datagram with this payload takes on a link of this rate, headers included."""
     return theory.transmission_delay_ms(theory.udp_wire_bytes(payload_bytes), rate_mbps)
 
 
 def _load(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
-    """Return the share of the time in which a link is busy with datagrams of this payload at the
-    offered rate of data.
+    """Return the load of a link, the share of the time (0 to 1) in which it is busy, with datagrams of this payload
+    that offer `offered_mbps` of data.
     """
     return offered_mbps / theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
 
 
 def _with_wait(share: float, own_ms: float = 1.0) -> Callable[[float, int, float], float]:
-    """Return a wrong formula of the mean delay in ms that counts `share` of the packet in transmission, and `own_ms` of
-    the packet's own time (1: all of it).
+    """Return a wrong formula of the mean delay in ms, which counts the share `share` (0.5 is right) of the packet in
+    transmission, and the share `own_ms` (1 is right) of the packet's own time on the link.
     """
 
     def wrong(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
-        """Return the wrong mean delay in ms; the arguments are those of the right function."""
+        """Return the wrong mean delay in ms of datagrams with this payload that offer `offered_mbps` of data to a
+        link.
+        """
         load, service_ms = _load(rate_mbps, payload_bytes, offered_mbps), _service_ms(rate_mbps, payload_bytes)
         return service_ms * (load / (1 - load) * share + own_ms)
 
@@ -46,34 +48,38 @@ def _with_wait(share: float, own_ms: float = 1.0) -> Callable[[float, int, float
 
 
 def _headers_forgotten(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
-    """Return the mean delay in ms with the mistake that headers count neither in the load nor in
-    the time on the link.
+    """Return the mean delay in ms of datagrams with this payload on a link, with the mistake that headers count neither
+    in the load nor in the time on the link.
     """
     load, service_ms = offered_mbps / rate_mbps, theory.transmission_delay_ms(payload_bytes, rate_mbps)
     return service_ms * (load / (1 - load) / 2 + 1)
 
 
 def _headers_of_time_only(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
-    """Return the mean delay in ms with the mistake that headers do not count in the load."""
+    """Return the mean delay in ms of datagrams with this payload on a link, with the mistake that headers do not count
+    in the load.
+    """
     load, service_ms = offered_mbps / rate_mbps, _service_ms(rate_mbps, payload_bytes)
     return service_ms * (load / (1 - load) / 2 + 1)
 
 
 def calls_that_fit(own: StudentValues, payload_bytes: float) -> float:
-    """Return the number of calls that fit on a student's line, before rounding down, if the line carried frames of
-    `payload_bytes`.
+    """Return the number of calls that fit on the line of a student's numbers, before it is rounded down, if each
+    datagram of a call takes `payload_bytes` of the line.
     """
     service_ms = theory.transmission_delay_ms(payload_bytes, own.line_rate_mbps)
 
     def in_time(load: float) -> bool:
-        """Return whether few enough packets are late at this load."""
+        """Return whether few enough packets are late at this load (0 to 1)."""
         return theory.late_share(load, service_ms, settings.LATE_MS - service_ms) <= settings.LATE_SHARE
 
     return bisection.bisect_largest(in_time, 0.01, 0.999) / _load_of_a_call(service_ms)
 
 
 def _load_of_a_call(service_ms: float) -> float:
-    """Return the share of the time in which a call keeps the line busy, if each of its datagrams takes `service_ms`."""
+    """Return the share of the time (0 to 1) in which a call keeps the line busy, if each of its datagrams takes
+    `service_ms` ms.
+    """
     return settings.CALL_PACKETS_PER_S * ms_to_s(service_ms)
 
 
@@ -85,7 +91,9 @@ class _Calls(Number):
     """The number before it is rounded down."""
 
     def tells_apart(self) -> bool:
-        """Return whether a measurement can decide the answer, and each known mistake gives a different number."""
+        """Return whether a measurement can decide the answer (its fraction is between 0.3 and 0.7), each known mistake
+        is outside the tolerance, and no two mistakes give the same number.
+        """
         wrong = [answer for answer, _ in self.mistakes()]
         return super().tells_apart() and 0.3 < self.exactly % 1 < 0.7 and len(set(wrong)) == len(wrong)
 
@@ -94,7 +102,7 @@ class Checks:
     """The checks of the chapter "Why is 95 % too much?", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.mean_delay = Function(
             name="mean delay",
             reference=by_formula_ms,
@@ -185,12 +193,12 @@ class Checks:
 
 
 def _relative_half(values: pd.Series[float]) -> float:
-    """Return half the width of the values' interval relative to their mean."""
+    """Return the half width of the 95 % interval of the values' mean, divided by that mean."""
     mean, half = interval(values)
     return half / mean
 
 
 def _offered_mbps(table: pd.DataFrame) -> float:
-    """Return the offered rate in Mbit/s of the scenario that a table of `netlab.repeat` repeats."""
+    """Return the offered rate in Mbit/s of the first flow of the scenario that a table of `netlab.repeat` repeats."""
     found: float = table.attrs["scenario"]["traffic"][0]["rate_mbps"]
     return found

@@ -26,14 +26,14 @@ LONG_LOAD = 0.95
 
 
 def mean_delay_ms(flows: pd.DataFrame) -> float:
-    """Return the mean one-way delay in ms of all received datagrams of some flows (rows of `run.flows`)."""
+    """Return the mean one-way delay in ms of all received datagrams of some flows, rows of `Run.flows`, together."""
     received = flows["received_datagrams"]
     return float((flows["delay_ms"] * received).sum() / received.sum())
 
 
 def by_formula_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
-    """Return the mean delay in ms of datagrams of one size at random moments, by theory: the wait, and the time on the
-    link.
+    """Return the mean delay in ms by theory, wait and time on the link, of datagrams with this payload that come at
+    random moments and offer `offered_mbps` of data to a link of `rate_mbps`.
     """
     service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(payload_bytes), rate_mbps)
     load = offered_mbps / theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
@@ -41,14 +41,16 @@ def by_formula_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> 
 
 
 def theory_ms(kind: str, load: float) -> float:
-    """Return the mean delay in ms at this load by Pollaczek and Khinchine; `kind` is a key of `KINDS`."""
+    """Return the mean delay in ms at this load (0 to 1) by Pollaczek and Khinchine; `kind` is "one size" or "mixed
+    sizes".
+    """
     _, service_ms, variation = KINDS[kind]
     return float(theory.mean_wait_ms(load, service_ms, variation)) + service_ms
 
 
 def mean_delays(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the mean delay of each run, a row with `kind`, `load`, `seed`, `seconds` and `delay_ms`, from tables of
-    `netlab.repeat` over loads (column `load`) by kind (a key of `KINDS`).
+    """Return a table with a row for each run: `kind`, `load`, `seed`, its duration `seconds` and the mean delay
+    `delay_ms`; `tables` has tables of `netlab.repeat` over loads (column `load`) by kind, a key of `KINDS`.
 
     A run may have several flows: the mean is over all datagrams that were received.
     """
@@ -62,13 +64,15 @@ def mean_delays(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _groups(found: pd.DataFrame, names: str | list[str]) -> list[tuple[Any, pd.DataFrame]]:
-    """Return the groups of rows that have equal values in these columns, each with its values, in the table's order."""
+    """Return the groups of a table's rows that have equal values in one column or several, in the table's order, as
+    pairs of these values and the rows.
+    """
     return list(found.groupby(names, sort=False))
 
 
 def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots.Comparison:
-    """Return a figure of the mean delay by load with 95 % intervals, from the table of `mean_delays`: one size with
-    `formula` (of the load, in ms), mixed sizes with theory.
+    """Return a figure of the mean delay in ms by load with 95 % intervals, from the table of `mean_delays`, beside
+    theory: `formula`, a function of the load that returns ms, for one size, and `theory_ms` for mixed sizes.
     """
     comparison = plots.Comparison(
         "Load (share of the time in which the link is busy)", "Mean delay (ms)", "Delay over load"
@@ -84,8 +88,8 @@ def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots
 
 
 def load_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return a printed table from that of `mean_delays`: the mean delay with its interval and theory, and the mean number of
-    packets by Little's law, a row for each kind and load.
+    """Return a table for printing with a row for each kind and load, from the table of `mean_delays`: the mean delay in
+    ms with its interval and theory, and the mean number of packets by Little's law.
     """
     rows = []
     for (kind, load), mine in _groups(found, ["kind", "load"]):
@@ -105,8 +109,8 @@ def load_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_table(by_length: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
-    """Return statistics of runs at 95 % (tables of `netlab.repeat` by duration in s), a row for each duration: the mean
-    with its interval, the extremes, the scatter, and its theory.
+    """Return a table for printing with a row for each duration in s, a key of `by_length` (tables of `netlab.repeat` of
+    runs at a load of 95 %): the mean delay with its interval, the extremes, and the scatter in % with its theory.
     """
     wait_share = 1 - settings.SERVICE_MS / theory_ms("one size", LONG_LOAD)
     rows = []
@@ -128,8 +132,8 @@ def length_table(by_length: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
 
 
 def length_figure(by_length: Mapping[float, pd.DataFrame]) -> go.Figure:
-    """Return a figure of the mean delay of each run at 95 % (tables of `netlab.repeat` by duration in s), and theory
-    for an infinite run.
+    """Return a figure of the mean delay in ms of each run at a load of 95 % by its duration, with theory for an
+    infinite run; `by_length` has tables of `netlab.repeat` by duration in s.
     """
     figure = go.Figure(layout={"template": "netlab", "title_text": "Mean delay of single runs at 95 %", "height": 380})
     found = pd.concat([table.assign(seconds=seconds) for seconds, table in by_length.items()], ignore_index=True)
@@ -163,8 +167,8 @@ def length_figure(by_length: Mapping[float, pd.DataFrame]) -> go.Figure:
 
 
 def delays_ms(run: Run) -> Array:
-    """Return the delay in ms of each packet from leaving h1 to its arrival at h2, from a run with captures of both links; the queue
-    is first in, first out.
+    """Return an array of the delay in ms of each packet from leaving h1 to its arrival at h2, in the order of arrival,
+    from a run with captures of both links; the queue must be first in, first out.
     """
     packets = run.packets
     left_s = packets.loc[(packets["node"] == "h1") & packets["departs"], "t_s"].to_numpy(dtype=float)
@@ -174,29 +178,33 @@ def delays_ms(run: Run) -> Array:
 
 
 def queue_waits_ms(run: Run) -> Array:
-    """Return the wait in ms of each packet of one size in the queue, from a run with captures of both links."""
+    """Return an array of the time in ms that each packet waited in the queue, in the order of arrival, from a run of
+    `settings.one_size` with captures of both links.
+    """
     return delays_ms(run) - settings.SERVICE_MS
 
 
 def late_share(waits_ms: Sequence[Array], wait_ms: float) -> Interval:
-    """Return the share of packets that wait longer than `wait_ms`: mean of the runs (an array of waits in ms each),
-    with its interval.
+    """Return the share (0 to 1) of packets that wait longer than `wait_ms`, as the mean over the runs with its
+    interval; `waits_ms` has an array of waits in ms for each run.
     """
     # Captures count in nanoseconds: ignore smaller differences.
     return interval([float((waits > wait_ms + 1e-6).mean()) for waits in waits_ms])
 
 
 def tenfold_ms(waits_ms: Sequence[Array], near_ms: float = 2.0, far_ms: float = 10.0) -> Interval:
-    """Return the additional wait in ms that makes late packets ten times rarer, with its interval over the runs, from
-    the shares at two waits.
+    """Return the additional wait in ms that makes late packets ten times rarer, as the mean over the runs with its
+    interval, from the shares of packets that wait longer than `near_ms` and `far_ms`; `waits_ms` has an array of waits
+    in ms for each run.
     """
     shares = [[float((waits > wait_ms).mean()) for wait_ms in (near_ms, far_ms)] for waits in waits_ms]
     return interval([(far_ms - near_ms) / np.log10(near / far) for near, far in shares])
 
 
 def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 25.0) -> go.Figure:
-    """Return a figure of the share of packets that wait longer by the wait in ms, with intervals, for each load, on a
-    logarithmic axis with theory's exponential tails.
+    """Return a figure of the share of packets that wait longer, on a logarithmic axis, by the wait up to `longest_ms`,
+    with intervals and theory's exponential tails; `waits_ms` has, by load (0 to 1), an array of waits in ms for each
+    run.
     """
     figure = go.Figure(layout={"template": "netlab", "title_text": "How many wait longer?", "height": 440})
     for number, (load, waits) in enumerate(waits_ms.items()):
@@ -240,5 +248,7 @@ def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 2
 
 
 def late_percent(run: Run, limit_ms: float = settings.LATE_MS) -> float:
-    """Return the percentage of packets of a run with captures that took longer than `limit_ms`."""
+    """Return the percentage of the packets of a run with captures of both links that took longer than `limit_ms` from
+    h1 to h2.
+    """
     return float(100 * (delays_ms(run) > limit_ms).mean())

@@ -16,7 +16,9 @@ MAX_DURATION_S = 60
 
 @panel_maker(earlier=12)
 def panel() -> PanelParts:
-    """Show in a panel the mean delay of datagrams at random moments over one link, by load; each point is one run."""
+    """Return the parts of a panel that shows the mean delay of datagrams at random moments over one link by load, each
+    point one run: its controls, and the functions that make its scenario and its figure.
+    """
 
     def scenario(load: float, duration_s: int, draw: int, sizes: str) -> dict[str, Any]:
         """Return the arguments of `netlab.run`, by name: a scenario with this load (share of the time in which the link
@@ -25,7 +27,9 @@ def panel() -> PanelParts:
         return {"topology": replace(KINDS[sizes][0](load, duration_s), seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the mean delay of a run by load, with theory."""
+        """Return the figure of the mean delay in the run `result` by load, with theory; `settings` has the values of
+        the controls.
+        """
         load, sizes = settings["load"], settings["sizes"]
         delay_ms, expected_ms = mean_delay_ms(result.flows), theory_ms(sizes, load)
         comparison = plots.Comparison(

@@ -37,7 +37,9 @@ _STATED_RATIOS = (0.85, 0.88, 1.13, 1.16)
 
 
 def _derived(own: StudentValues) -> dict[str, float]:
-    """Return the offered rate of the worked example, and the number of this copy's statement on the mean delay in ms."""
+    """Return the numbers that follow from a student's numbers, by name: the offered rate of the worked example in
+    Mbit/s, `worked_mbps`, and the number of the copy's statement on the mean delay in ms, `stated_ms`.
+    """
     limit_mbps = theory.udp_goodput_limit_mbps(own.worked_rate_mbps, own.worked_payload_bytes)
     service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(PAYLOAD_BYTES), own.busy_rate_mbps)
     delay_ms = float(theory.mean_wait_ms(0.9, service_ms)) + service_ms
@@ -61,28 +63,30 @@ NUMBERS = OwnNumbers(
 
 
 def network(rate_mbps: float = RATE_MBPS) -> Topology:
-    """Return a network of one sender, one receiver and one router; only the link to the receiver has a rate, and its
-    queue never overflows.
+    """Return a network of sender h1, a router and receiver h2; only the link to h2 has a rate, `rate_mbps`, and its
+    queue has room for 10 000 packets, so that it never overflows.
     """
     return topologies.chain([None, rate_mbps], [0, 0], ROOM_PACKETS)
 
 
 def offered_mbps(load: float, rate_mbps: float = RATE_MBPS, payload_bytes: int = PAYLOAD_BYTES) -> float:
-    """Return the rate of data in Mbit/s that keeps a link busy for this share of the time."""
+    """Return the rate of data in Mbit/s, in datagrams with this payload, that keeps a link busy for the share `load` (0
+    to 1) of the time.
+    """
     return load * theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
 
 
 def one_size(load: float, duration_s: float, rate_mbps: float = RATE_MBPS) -> Scenario:
-    """Return a scenario of datagrams of one size at random moments that keep a link of this rate busy for the share
-    `load` of the time.
+    """Return a scenario of datagrams of 1000 bytes at random moments that keep a link of `rate_mbps` busy for the share
+    `load` (0 to 1) of the time, for `duration_s` seconds.
     """
     flow = Udp("h1", "h2", rate_mbps=offered_mbps(load, rate_mbps), payload_bytes=PAYLOAD_BYTES, spacing="random")
     return Scenario(network(rate_mbps), [flow], duration_s=duration_s, interval_s=1)
 
 
 def mixed_sizes(load: float, duration_s: float) -> Scenario:
-    """Return a scenario of datagrams of seven sizes at random moments over a slower link, with this load and the mean
-    time on the link of `one_size`.
+    """Return a scenario of datagrams of seven sizes at random moments that keep a link of 1.5 Mbit/s busy for the share
+    `load` (0 to 1) of the time, for `duration_s` seconds; their mean time on the link is about that of `one_size`.
     """
     packets_per_s = load / MIXED_SERVICE_MS * MS_PER_S
     flows = [
@@ -99,10 +103,10 @@ def mixed_sizes(load: float, duration_s: float) -> Scenario:
 
 
 def busy(own: StudentValues, duration_s: float = MIN_RUN_S) -> Scenario:
-    """Return a scenario in which the link of this copy is busy for 90 % of the time."""
+    """Return a scenario of `duration_s` seconds in which the link of a student's copy is busy for 90 % of the time."""
     return one_size(0.9, duration_s, own.busy_rate_mbps)
 
 
 def call_service_ms(own: StudentValues) -> float:
-    """Return the time in ms of a call's datagram on the link of this copy."""
+    """Return the time in ms that a datagram of a call takes on the line of a student's copy."""
     return theory.transmission_delay_ms(theory.udp_wire_bytes(own.call_bytes), own.line_rate_mbps)

@@ -19,30 +19,38 @@ class _Shares(Function):
     """A check of a function that returns a dict of rates by flow, each of which is judged separately."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
-        """Yield the known mistakes as functions that return the rates of all flows, with their messages."""
+        """Yield each known mistake as a function of capacities and routes that returns the rates of all flows, with its
+        message.
+        """
         for trap in self.misconceptions:
 
             def shares(capacities_mbps: Capacities, routes: Routes, trap: Misconception = trap) -> dict[str, float]:
-                """Return the rates of all flows in Mbit/s with a mistake."""
+                """Return the rates in Mbit/s by flow that the misconception `trap` gives in a network with these
+                capacities (Mbit/s by link) and routes (links by flow).
+                """
                 return {flow: _trap_mbps(trap, capacities_mbps, routes, flow) for flow in routes}
 
             yield shares, trap.sentence
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the capacities and routes of a trial, without the flow that is judged."""
+        """Return the arguments, by name, of the student's function in a trial: capacities and routes of `case`, without
+        its `flow`, which is only judged.
+        """
         return super().arguments({name: value for name, value in case.items() if name != "flow"})
 
     def call(self, case: Mapping[str, Any]) -> str:
-        """Return the network of a trial as text, because it is all that the function gets."""
+        """Return the capacities and routes of a trial, those of `case`, as text."""
         return super().words(self.arguments(case))
 
     def words(self, case: Mapping[str, Any]) -> str:
-        """Return the network of a trial and the judged flow as text."""
+        """Return the capacities and routes of a trial and the name of the flow that it judges, all from `case`, as
+        text.
+        """
         return f"{self.call(case)}: the rate of flow {case['flow']!r}"
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:
-        """Return the rate of the judged flow from the function's result. Raises TypeError or
-        KeyError if it has none.
+        """Return the rate of the flow `case["flow"]` from the function's result `value`. Raises TypeError if that is no
+        dict, KeyError if it has no such flow.
         """
         if not isinstance(value, Mapping):
             raise TypeError(f"it should return a dict of rates by flow, not {type(value).__name__}")
@@ -52,24 +60,30 @@ class _Shares(Function):
 
 
 def _trap_mbps(trap: Misconception, capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
-    """Return the wrong rate in Mbit/s of a flow by a misconception."""
+    """Return the wrong rate in Mbit/s of a flow by a misconception, in a network with these capacities (Mbit/s by link)
+    and routes (links by flow).
+    """
     assert callable(trap.answer)
     return trap.answer(capacities_mbps, routes, flow)
 
 
 def _max_min_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
-    """Return the max-min fair rate of a flow in Mbit/s."""
+    """Return the max-min fair rate in Mbit/s of a flow in a network with these capacities (Mbit/s by link) and routes
+    (links by flow).
+    """
     return theory.max_min_mbps(capacities_mbps, routes)[flow]
 
 
 def _equal_split_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
-    """Return the rate of a flow in Mbit/s with the mistake that each link is split equally among all its flows."""
+    """Return the rate in Mbit/s of a flow, from capacities (Mbit/s by link) and routes (links by flow), with the
+    mistake that each link is split equally among all its flows.
+    """
     return min(capacities_mbps[link] / sum(link in other for other in routes.values()) for link in routes[flow])
 
 
 def _narrowest_first_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
-    """Return the rate of a flow in Mbit/s with the mistake that water-filling begins with the link of the smallest
-    rate.
+    """Return the rate in Mbit/s of a flow, from capacities (Mbit/s by link) and routes (links by flow), with the
+    mistake that water-filling begins with the link of the smallest rate.
     """
     left, rising, shares = dict(capacities_mbps), set(routes), dict.fromkeys(routes, 0.0)
     while rising:
@@ -85,8 +99,8 @@ def _narrowest_first_mbps(capacities_mbps: Capacities, routes: Routes, flow: str
 
 
 def _never_subtracted_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
-    """Return the rate of a flow in Mbit/s with the mistake that rates of stopped flows are not subtracted from their
-    links.
+    """Return the rate in Mbit/s of a flow, from capacities (Mbit/s by link) and routes (links by flow), with the
+    mistake that the rates of stopped flows are not subtracted from their links.
     """
     rising = set(routes)
     while True:
@@ -116,7 +130,9 @@ _NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
 
 
 def _queue_packets(wait_ms: float, rate_mbps: float = L2_MBPS) -> float:
-    """Return the number of full frames that wait for `wait_ms` before a link of this rate."""
+    """Return the number of full frames of 1514 bytes, with a fraction, that a link of `rate_mbps` sends in
+    `wait_ms`.
+    """
     return wait_ms * rate_mbps * 1000 / (theory.tcp_wire_bytes() * 8)
 
 
@@ -124,7 +140,7 @@ class Checks:
     """The checks of the chapter "Multiplexing", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         own_network = (
             {"L1": own.wide_mbps, "L2": 30, "L3": own.narrow_mbps},
             {"a": ["L1", "L2"], "b": ["L2", "L3"], "c": ["L3"], "d": ["L1"]},

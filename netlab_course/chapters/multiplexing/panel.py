@@ -17,18 +17,20 @@ SECONDS = 10.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show in a panel the goodputs of six TCP flows whose paths cross on three links, with their max-min shares.
+    """Return the parts of a panel that shows the goodputs of six TCP flows whose paths cross on three links, with their
+    max-min shares: its controls, and the functions that make its scenario and its figure.
 
     A run takes 10 s of network time, of which the first fifth is ignored.
     """
 
     def rates_mbps(settings: Settings) -> tuple[float, float, float]:
-        """Return the rates of the three links for the settings of the controls."""
+        """Return the rates in Mbit/s of the links L1 (always 40), L2 and L3 for the values of the controls."""
         return 40.0, settings["l2_mbps"], settings["l3_mbps"]
 
     def scenario(l2_mbps: float, l3_mbps: float, queue_share: float, draw: int, fair_queue: bool) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: six TCP flows over L1 to L3, the latter two with these rates,
+        queues of `queue_share` times the lab's, fq_codel with `fair_queue`; `draw` is the seed of the starts and of the
+        run.
         """
         fair: Mapping[str, Any] = FAIR_QUEUE if fair_queue else {}
         rooms = [max(2, round(room * queue_share)) for room in LIMIT_PACKETS]
@@ -44,7 +46,9 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the goodput of each flow of a run, with its max-min share."""
+        """Return the figure of the goodput of each flow in the run `result`, with its max-min share; `settings` has the
+        values of the controls.
+        """
         got = result.goodput_mbps(after_s=SECONDS / 5).to_numpy()
         shares = theory.max_min_mbps(dict(zip(("L1", "L2", "L3"), rates_mbps(settings), strict=True)), CROSSING)
         queue = "fair queues" if settings["fair_queue"] else "plain queues"

@@ -23,12 +23,14 @@ EMPTY_MS, L2_MBPS = 60.0, 30.0
 
 
 def longest_ms(room_packets: int) -> float:
-    """Return the longest round trip in ms by theory, with room for this many packets before L2."""
+    """Return the longest round trip in ms from h1 to h4 by theory, with room for this many packets in the queue before
+    L2.
+    """
     return float(EMPTY_MS + theory.queueing_delay_ms(room_packets * theory.tcp_wire_bytes(), L2_MBPS))
 
 
 def _derived(own: StudentValues) -> Mapping[str, float]:
-    """Return the number of this copy's statement on the longest ping, in ms."""
+    """Return the number of the statement of a student's copy (`own`) on the longest ping, in ms, as `stated_ms`."""
     return {"stated_ms": stated_number(own, longest_ms(own.room_packets), _STATED_RATIOS)}
 
 
@@ -82,8 +84,8 @@ START_S = lasting(5, real_s=3)
 
 
 def transfer_and_ping(room_packets: int) -> Scenario:
-    """Return a scenario of a transfer and pings from h1 to h4, with room for `room_packets` before L2; a call (UDP at
-    random moments) also crosses L2.
+    """Return a scenario of a TCP transfer and pings from h1 to h4, with room for `room_packets` before L2; a call of 1
+    Mbit/s (UDP at random moments) from h2 to h5 also crosses L2.
     """
     flows = [Tcp("h1", "h4"), Ping("h1", "h4", interval_s=0.1), Udp("h2", "h5", rate_mbps=1, spacing="random")]
     return Scenario(
@@ -92,22 +94,24 @@ def transfer_and_ping(room_packets: int) -> Scenario:
 
 
 def by_draw(run: Run, pairs: Sequence[str], column: str = "goodput_mbps", kind: str = "tcp") -> pd.DataFrame:
-    """Return the values of a column of the flows of one kind in a run of several draws, a row for each draw and a column
-    for each pair.
+    """Return a table of the values of a column of `Run.flows` for the flows of one kind, a row for each draw and a
+    column for each of `pairs`, such as "h1-h4"; the run has these flows, in the order of `pairs`, once for each draw.
     """
     values = run.flows.loc[run.flows["kind"] == kind, column].to_numpy()
     return pd.DataFrame(values.reshape(-1, len(pairs)), columns=list(pairs))
 
 
 def fair_data_mbps(pairs: Sequence[str]) -> dict[str, float]:
-    """Return the max-min shares in Mbit/s of data, without headers, of these pairs, by pair."""
+    """Return the max-min shares in Mbit/s of data, without headers, of the flows of these pairs (keys of `ROUTES`), by
+    pair.
+    """
     shares = theory.max_min_mbps(CAPACITIES_MBPS, {pair: ROUTES[pair] for pair in pairs})
     return {pair: mbps * theory.tcp_goodput_limit_mbps(1) for pair, mbps in shares.items()}
 
 
 def fair_table() -> pd.DataFrame:
-    """Return the fair rates of the four experiments in Mbit/s, the data in them, and Jain's index,
-    a row for each pair.
+    """Return a table with a row for each pair of the lab's four experiments: the max-min fair rate and the data in it
+    in Mbit/s, and Jain's index of the experiment's fair rates.
     """
     rows = []
     for number, pairs in EXPERIMENTS.items():
@@ -119,13 +123,15 @@ def fair_table() -> pd.DataFrame:
 
 
 def _at_places(columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return x and y of a figure with cases: the values of each column are above its place 0, 1, 2, ..."""
+    """Return x and y of a figure's points as two arrays: the values of column number k, counted from 0, all have the x
+    k.
+    """
     return np.repeat(np.arange(len(columns)), [len(values) for values in columns]), np.concatenate(columns)
 
 
 def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
-    """Return a figure of the goodput of each draw of each pair, its fair share, and the published values; `runs` are
-    those of the lab's four experiments, by number.
+    """Return a figure of the goodput in Mbit/s of each draw of each pair, its fair share, and the published value;
+    `runs` has the runs of the lab's experiments by their number, 1 to 4.
     """
     cases = [(number, pair) for number, pairs in EXPERIMENTS.items() for pair in pairs]
     tables = {number: by_draw(runs[number], pairs) for number, pairs in EXPERIMENTS.items()}
@@ -144,8 +150,9 @@ def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
 
 
 def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Return the mean goodput of the draws in Mbit/s with its 95 % interval, the extremes, the fair and the published
-    value, a row for each pair and for the sum of an experiment.
+    """Return a table with a row for each pair and for the sum of an experiment: the fair goodput in Mbit/s, the mean of
+    the draws with the half width of its 95 % interval, the extremes, and the published value; `runs` has the runs of
+    the lab's experiments by their number, 1 to 4.
     """
     rows = []
     for number, pairs in EXPERIMENTS.items():
@@ -164,8 +171,8 @@ def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
 
 
 def full_rtt_ms(pair: str, rooms: Sequence[float]) -> float:
-    """Return the round-trip time in ms over the empty path of a pair and one full queue, that of the path's slowest
-    link; `rooms` are in packets.
+    """Return the round-trip time in ms over the path of a pair, such as "h1-h4", with one full queue, that before the
+    path's bottleneck, and all others empty; `rooms` has the room in packets before L1, L2 and L3.
     """
     empty_ms = 2 * sum({"L1": 10, "L2": 20, "L3": 10}[link] for link in ROUTES[pair])
     place = 2 if pair == "h8-h9" else 1  # L2 is the bottleneck of all others: h7-h9 shares it and is not alone on L3
@@ -174,8 +181,9 @@ def full_rtt_ms(pair: str, rooms: Sequence[float]) -> float:
 
 
 def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Return round-trip times in ms by ping: the longest and that of a full queue in theory, and the means with two
-    sets of queue sizes and the published ones, a row for each pair.
+    """Return a table with a row for each pair: its round-trip times in ms by ping, the longest and that of a full queue
+    in theory, and the means in both sets of runs and as published; `runs` and `lab_runs` have the lab's experiments by
+    their number, with the queue limits and with the lab's own rooms.
     """
     rows = []
     for number, pairs in EXPERIMENTS.items():
@@ -189,8 +197,8 @@ def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.Data
 
 
 def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
-    """Return the theoretical goodputs of the six crossing flows in Mbit/s, max-min and by Reno's square root, which
-    depends on the round-trip times (None: of the empty paths).
+    """Return a table of the theoretical goodputs in Mbit/s of the six crossing flows (the index): max-min, and by
+    Reno's square root, which depends on the round-trip times in ms by flow (None: those of the empty paths).
     """
     rtts_ms = rtts_ms or {"h1-h9": 80, "h2-h7": 20, "h3-h4": 60, "h7-h5": 40, "h8-h9": 20, "h6-h9": 20}
     table = pd.DataFrame(
@@ -203,8 +211,8 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
 
 
 def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
-    """Return a figure of the goodput of each draw of each flow and queue (by its name), with the rates by the
-    square root or max-min.
+    """Return a figure of the goodput in Mbit/s of each draw of the six crossing flows, beside the rates by the square
+    root or max-min; `runs` has runs by the name of their queues, "drop-tail", "RED" and "fair queues", in this order.
     """
     pairs = list(CROSSING)
     comparison = plots.Comparison(
@@ -232,8 +240,8 @@ def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
 
 
 def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return the mean goodput in Mbit/s of each flow with its 95 % interval, for each kind of queue (by its
-    name), with theory; the last row is the sum.
+    """Return a table of the goodputs in Mbit/s of the six crossing flows and their sum: theory, and for each kind of
+    queue (the keys of `runs`) the mean over the draws and the half width of its 95 % interval.
     """
     pairs = list(CROSSING)
     table = allocations()
@@ -246,8 +254,8 @@ def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
 
 
 def _after_start(run: Run) -> pd.DataFrame:
-    """Return the number of window reductions of each TCP transfer of a run after its first `START_S` seconds (`cuts`),
-    and the segments delivered in that time, a row for each.
+    """Return a table with a row for each TCP transfer of a run: the number of its window reductions after its first
+    `START_S` seconds, `cuts`, and the number of `segments` delivered in that time.
     """
     flows = dict(list(run.intervals.groupby("flow", sort=False)))
     rows = []
@@ -262,14 +270,16 @@ def _after_start(run: Run) -> pd.DataFrame:
 
 
 def between_cuts_s(run: Run) -> float:
-    """Return the mean time in s between two reductions of the window after the start, over all TCP flows of a run."""
+    """Return the mean time in s between two window reductions of a TCP transfer after its first `START_S` seconds, over
+    all such transfers of a run.
+    """
     cuts = _after_start(run)["cuts"]
     return float((run.flows.loc[run.flows["kind"] == "tcp", "duration_s"] - START_S).sum() / cuts.sum())
 
 
 def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return the reductions of Reno's window per 1000 segments after the start, a row for each kind of queue: three
-    flows of one link each, their sum, and the long flow with its interval.
+    """Return a table of the reductions of the window per 1000 segments, without the start of each transfer, a row for
+    "drop-tail" and for "RED" (keys of `runs`): flows over L1, L2 and L3 alone, their sum, and h1-h9 with its interval.
     """
     pairs = list(CROSSING)
     rows = []
@@ -292,8 +302,9 @@ def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:
 
 
 def heads_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return the mean goodputs in Mbit/s of runs of experiments 2 and 3, a row for each run and for the published
-    values; the name of each run begins with the number of its experiment.
+    """Return a table of the mean goodputs in Mbit/s over the draws of runs of experiment 2 or 3, a row for each run,
+    and as second and fifth row the published values; the name of a run (its key) begins with the number of its
+    experiment.
     """
     rows = []
     for name, run in runs.items():

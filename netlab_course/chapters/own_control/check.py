@@ -51,8 +51,8 @@ class Control(Build):
     """Methods that the class must define; netlab does what Linux's Reno does for missing ones."""
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a class: its methods, that its flows share no attribute, then the conditions on its
-        runs, which are made here.
+        """Return the verdict on a congestion control's class: its methods, that its flows share no attribute of the
+        class, then the conditions on its runs, which are made here; without methods of its own it is not attempted.
         """
         if not is_own(answer) or (callable(answer) and not isinstance(answer, type)):
             said = f"expected a class, got {answer_in_words(answer)}; pass its name, without brackets."
@@ -80,15 +80,16 @@ class Control(Build):
 
 
 def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
-    """Return a function that makes the runs of a class by `make` only once, because a class may be judged by each
-    condition separately.
+    """Return a function that makes the runs of a class by `make` and adds under "shared" the names of the class's own
+    attributes that changed meanwhile. If it is called again with the same class, as several conditions do, it returns
+    the same results.
 
     The results also list the attributes of the class itself that changed during the runs (`shared`).
     """
     last: list[tuple[object, Runs]] = []
 
     def made(answer: Any) -> Runs:
-        """Return the results of the runs of a class, by name, made now or before."""
+        """Return the results of the runs of a class, by name; they are made unless the last call had the same class."""
         if not last or last[0][0] is not answer:
             before = _class_state(answer)
             found = make(answer)
@@ -100,8 +101,8 @@ def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
 
 
 def _class_state(answer: object) -> dict[str, tuple[object, int]]:
-    """Return the attributes of a class by name, each with the length of a container (0 for others),
-    to detect changes.
+    """Return the attributes of a class (or of an object's class), without dunder names, by name, each as its value and
+    the length of a list, dict or set (0 for others), to detect changes.
     """
     held = vars(answer if isinstance(answer, type) else type(answer))
     return {
@@ -112,12 +113,13 @@ def _class_state(answer: object) -> dict[str, tuple[object, int]]:
 
 
 def _run(scenario: Scenario) -> Run:
+    """Run a scenario without a progress bar, and return its results."""
     return experiment.run(scenario, progress=False)
 
 
 def _aimd_runs(control: Any) -> Runs:
-    """Run a congestion control alone and against itself on the link with a small queue; return the runs by "alone" and
-    "two".
+    """Run a congestion control (a class or object) alone and against itself, for 8 s on the link with a small queue;
+    return the runs by "alone" and "two".
     """
     flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
     return {
@@ -127,8 +129,8 @@ def _aimd_runs(control: Any) -> Runs:
 
 
 def _own_runs(control: Any) -> Runs:
-    """Run a congestion control alone on each trace, and against itself on the link with a small queue; return the runs
-    by the trace's name and "two".
+    """Run a congestion control (a class or object) alone on each trace for 10 s, and against itself for 8 s on the link
+    with a small queue; return the runs by the trace's name and "two".
     """
     flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
     alone = {name: _run(Scenario(settings.traced(name), flows[:1], settings.TRACE_S)) for name in settings.TRACES}
@@ -137,12 +139,14 @@ def _own_runs(control: Any) -> Runs:
 
 @cache
 def cubic(name: str) -> Run:
-    """Run CUBIC alone on the trace with this name; the run is cached."""
+    """Run CUBIC alone on the trace with this name, one of `settings.TRACES`, and return the run, which is cached."""
     return _run(Scenario(settings.traced(name), [Tcp("h1", "h3")], settings.TRACE_S))
 
 
 def _parts_of_cubic(runs: Runs) -> dict[str, float]:
-    """Return the goodput of a student's control relative to CUBIC's, by trace."""
+    """Return the goodput of a student's control divided by CUBIC's, by the trace's name, from the runs of
+    `_own_runs`.
+    """
     return {name: float(_goodput_mbps(runs[name]) / _goodput_mbps(cubic(name))) for name in settings.TRACES}
 
 
@@ -152,39 +156,47 @@ def _goodput_mbps(run: Run) -> float:
 
 
 def _wide(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the power (goodput over RTT) of h1 and of h2 (columns) for each seed of a repeated measurement."""
+    """Return a table of the power (goodput in Mbit/s over RTT in ms) of h1 and of h2, the columns, by seed, from a
+    table of `netlab.repeat`.
+    """
     powers = table.assign(power=table["goodput_mbps"] / table["rtt_ms"])
     return powers.pivot_table(index="seed", columns="src", values="power")
 
 
 def _powers(table: pd.DataFrame) -> pd.Series[float]:
-    """Return the power of h2 relative to that of h1 for each seed."""
+    """Return the power (goodput over RTT) of h2 divided by that of h1, by seed, from a table of `netlab.repeat`: the
+    right answer.
+    """
     wide = _wide(table)
     return wide["h2"] / wide["h1"]
 
 
 def _upside_down(table: pd.DataFrame) -> pd.Series[float]:
-    """Return the power of h1 relative to that of h2 for each seed, a known mistake."""
+    """Return the power (goodput over RTT) of h1 divided by that of h2, by seed, from a table of `netlab.repeat`: a
+    known mistake.
+    """
     return 1 / _powers(table)
 
 
 def _differences(table: pd.DataFrame) -> pd.Series[float]:
-    """Return the power (goodput over RTT) of h2 minus that of h1 for each seed: a known mistake, as the ratio is asked
-    for.
+    """Return the power (goodput over RTT) of h2 minus that of h1, by seed, from a table of `netlab.repeat`: a known
+    mistake, as the ratio is asked for.
     """
     wide = _wide(table)
     return wide["h2"] - wide["h1"]
 
 
 def _goodputs(table: pd.DataFrame) -> pd.Series[float]:
-    """Return the goodput of h2 relative to that of h1 for each seed, a known mistake."""
+    """Return the goodput of h2 divided by that of h1, by seed, from a table of `netlab.repeat`: a known mistake, as the
+    ratio of powers is asked for.
+    """
     wide = table.pivot_table(index="seed", columns="src", values="goodput_mbps")
     return wide["h2"] / wide["h1"]
 
 
 def _cuts(run: Run) -> list[float]:
-    """Return the fraction of the window that each loss after slow start left in a run; a reduction may take several
-    intervals.
+    """Return, for each loss of a run's only flow after the first 2 s, the fraction (0 to 1) of the window that it left,
+    in their order; a reduction may take several intervals.
     """
     late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
     windows = late["cwnd_segments"].ffill().dropna().to_list()
@@ -199,7 +211,9 @@ def _cuts(run: Run) -> list[float]:
 
 
 def _halves(run: Run) -> bool:
-    """Return whether losses about halve the window in a run, without a timeout."""
+    """Return whether losses of a run's only flow leave about half of the window in the median, and no timeout came;
+    False without a loss.
+    """
     cuts = _cuts(run)
     halved = bool(cuts) and abs(float(np.median(cuts)) - 0.5) < MAX_CUT_ERROR
     return halved and int(run.flows["timeouts"].sum()) == 0
@@ -213,20 +227,22 @@ def _cuts_in_words(run: Run) -> str:
 
 
 def _first_window(run: Run) -> float:
-    """Return the largest window of a run's slow start in segments."""
+    """Return the largest window in segments of a run's only flow in the first second, its slow start."""
     return float(run.intervals.loc[run.intervals["t_s"] <= FIRST_LOSS_S, "cwnd_segments"].max())
 
 
 def _growth(run: Run) -> pd.Series[float]:
-    """Return the growth of the window of a run in segments per RTT, in each interval after slow start."""
+    """Return the growth of the window of a run's only flow in segments per RTT, in each interval after the first 2
+    s.
+    """
     late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
     found: pd.Series[float] = late["cwnd_segments"].ffill().diff() / late["t_s"].diff() * late["rtt_ms"] / 1e3
     return found.dropna()
 
 
 def _growth_of_small_and_large(run: Run) -> tuple[float, float]:
-    """Return the median growth of a run's window in segments per RTT while the window is below its median, and while it
-    is above; not-a-number if it never grows.
+    """Return two numbers: the median growth of the window of a run's only flow in segments per RTT while the window is
+    at most its median, and while it is larger; NaN if it never grows there.
     """
     growth = _growth(run)
     windows = run.intervals["cwnd_segments"].ffill()[growth.index]
@@ -236,14 +252,16 @@ def _growth_of_small_and_large(run: Run) -> tuple[float, float]:
 
 
 def _grows_by_one(run: Run) -> bool:
-    """Return whether the window of a run grows by about one segment per RTT, whatever its size."""
+    """Return whether the window of a run's only flow grows by about one segment per RTT, whatever its size."""
     small, large = _growth_of_small_and_large(run)
     is_steady = bool(_growth(run).between(0.3, 2).mean() > 0.6)
     return is_steady and MIN_ADDED < small < MAX_ADDED and large < MAX_STEEPER * small
 
 
 def _growth_in_words(run: Run) -> str:
-    """Return the growth of a run's window in segments per RTT, while it is small and while it is large, as text."""
+    """Return the growth of the window of a run's only flow in segments per RTT, while it is small and while it is
+    large, as text.
+    """
     small, large = _growth_of_small_and_large(run)
     if math.isnan(small + large):
         return f"{_growth(run).median():.2g} segments for each RTT"
@@ -251,15 +269,17 @@ def _growth_in_words(run: Run) -> str:
 
 
 def _mean_queue_ms(run: Run) -> float:
-    """Return the mean time in ms that packets of a run wait in the queue."""
+    """Return the mean time in ms that packets of a run wait in the queue: the flows' mean RTT less the smallest one."""
     return float(run.flows["rtt_ms"].mean() - run.flows["rtt_min_ms"].min())
 
 
 def _fair(link: str, look_at: str) -> Condition:
-    """Return the condition that two flows of a class share a link fairly; `link` names it in the sentence."""
+    """Return the condition that two flows of a class share a link with an index of Jain above 0.8; `link` names it in
+    the sentence, `look_at` is the advice.
+    """
 
     def index(runs: Runs) -> float:
-        """Return Jain's index of the two flows."""
+        """Return Jain's index of the goodputs in the run "two" among a control's runs."""
         return float(theory.jain_index(runs["two"].flows["goodput_mbps"]))
 
     return Condition(
@@ -274,7 +294,7 @@ class Checks:
     """The checks of the chapter "Your own congestion control", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.delay = Function(
             name="the RTT of a window",
             reference=experiments.rtt_ms,

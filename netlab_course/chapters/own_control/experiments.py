@@ -21,20 +21,22 @@ PERCENTILE = 95
 
 
 def rtt_ms(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
-    """Return the RTT in ms of a fixed window in segments by Little's law: that of the empty path, until the window
-    fills it.
+    """Return the RTT in ms that a fixed window in segments gives on a link, by Little's law: `base_rtt_ms`, that of the
+    empty path, until the window fills it, then longer.
     """
     return max(base_rtt_ms, theory.transmission_delay_ms(window_segments * FRAME_BYTES, rate_mbps))
 
 
 def goodput_mbps(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
-    """Return the goodput in Mbit/s of a fixed window in segments, by Little's law."""
+    """Return the goodput in Mbit/s that a fixed window in segments gives on a link, by Little's law; `base_rtt_ms` is
+    the RTT of the empty path.
+    """
     return theory.window_limit_mbps(window_segments * MSS_BYTES, rtt_ms(window_segments, rate_mbps, base_rtt_ms))
 
 
 def point(run: Run, flow: int = 0) -> dict[str, float]:
     """Return a flow's point in the plane of goodput and delay: `goodput_mbps`, and `rtt95_ms`, the 95th percentile of
-    its RTT; `flow` is its index.
+    its RTT (NaN without an RTT); `flow` is its place in `run.flows`, from 0.
     """
     label = run.flows["flow"].iloc[flow]
     rtts = run.intervals.loc[run.intervals["flow"] == label, "rtt_ms"].dropna()
@@ -43,13 +45,17 @@ def point(run: Run, flow: int = 0) -> dict[str, float]:
 
 
 def power(run: Run, flow: int = 0) -> float:
-    """Return a flow's goodput over the 95th percentile of its RTT, in Mbit/s per second; `flow` is its index."""
+    """Return a flow's goodput over the 95th percentile of its RTT, in Mbit/s per second; `flow` is its place in
+    `run.flows`, from 0.
+    """
     found = point(run, flow)
     return found["goodput_mbps"] / found["rtt95_ms"] * MS_PER_S
 
 
 def windows_table(runs: Mapping[float, Run]) -> pd.DataFrame:
-    """Return goodput and mean RTT after 1 s, a row for each run, from runs by fixed window in segments."""
+    """Return a table of the `goodput_mbps` and mean `rtt_ms` after 1 s of the only flow of each run, a row for each;
+    the keys of `runs` are fixed windows in segments (column `window`).
+    """
     return pd.DataFrame(
         [
             {
@@ -63,13 +69,15 @@ def windows_table(runs: Mapping[float, Run]) -> pd.DataFrame:
 
 
 def points_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return the point and the power of the only flow of each run, a row for each, from runs by congestion control."""
+    """Return a table with a row for the only flow of each run: `control` (the key of the run), `goodput_mbps`,
+    `rtt95_ms` (95th percentile), and `power` in Mbit/s per second.
+    """
     return pd.DataFrame([{"control": label, **point(run), "power": power(run)} for label, run in runs.items()])
 
 
 def windows_figure(found: pd.DataFrame) -> go.Figure:
-    """Return a figure of fixed windows (the table of `windows_table`) in the plane of goodput and delay, with Little's
-    law.
+    """Return a figure of fixed windows, from the table of `windows_table`, in the plane of goodput and RTT, with
+    Little's law for the chapter's steady link.
     """
     sizes = np.geomspace(found["window"].min(), found["window"].max(), 200)
     figure = go.Figure()
@@ -93,8 +101,8 @@ def windows_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def plane(found: pd.DataFrame, title: str) -> go.Figure:
-    """Return a figure of congestion controls (the table of `points_table`) in the plane of goodput and delay: the student's
-    with filled markers, Linux's with open ones.
+    """Return a figure of congestion controls, from the table of `points_table`, in the plane of goodput and delay: the
+    student's with filled markers, Linux's with open ones.
     """
     figure = go.Figure()
     slowest_first = found["rtt95_ms"].rank(method="first", ascending=False).astype(int) - 1
@@ -124,7 +132,9 @@ def plane(found: pd.DataFrame, title: str) -> go.Figure:
 
 
 def _plane(figure: go.Figure, title: str, y_label: str) -> go.Figure:
-    """Return the figure with title and axes of the plane: goodput in Mbit/s, and a logarithmic one for the delay."""
+    """Set the title and the axes of a figure in the plane of goodput in Mbit/s and delay, which has a logarithmic axis
+    with the title `y_label`; return the figure.
+    """
     figure.update_layout(title=title)
     figure.update_xaxes(title_text="Goodput (Mbit/s)", rangemode="tozero")
     figure.update_yaxes(title_text=y_label, type="log")
@@ -132,7 +142,9 @@ def _plane(figure: go.Figure, title: str, y_label: str) -> go.Figure:
 
 
 def table(found: pd.DataFrame) -> str:
-    """Return the table of `points_table` as text, a line for each, the greatest power first."""
+    """Return the table of `points_table` as text with two decimals, a line for each congestion control, the greatest
+    power first.
+    """
     names = {"goodput_mbps": "Mbit/s", "rtt95_ms": "RTT 95 % (ms)", "power": "power (Mbit/s per s)"}
     ordered = found.sort_values("power", ascending=False).rename(columns=names)
     return str(ordered.round(2).to_string(index=False))

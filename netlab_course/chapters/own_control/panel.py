@@ -17,11 +17,13 @@ MAX_WINDOW = 200
 
 @panel_maker(earlier=10)
 def panel() -> PanelParts:
-    """Show in a panel the goodput and delay of one flow with a fixed window on a steady link."""
+    """Return the parts of a panel that shows the goodput and delay of one flow with a fixed window on a steady link:
+    its controls, and the functions that make its scenario and its figure.
+    """
 
     def scenario(window: int, rate_mbps: float, base_rtt_ms: int) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: one TCP flow with a fixed window of `window` segments over a
+        link of this rate, with this RTT of the empty path.
         """
         return {
             "topology": steady(rate_mbps, base_rtt_ms),
@@ -30,7 +32,9 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the RTT of a run by window, with Little's law."""
+        """Return the figure of the mean RTT after 1 s in the run `result` by window, with Little's law; `settings` has
+        the values of the controls.
+        """
         window, rate_mbps, base_rtt_ms = (settings[name] for name in ("window", "rate_mbps", "base_rtt_ms"))
         late = result.intervals[result.intervals["t_s"] > 1]
         goodput_mbps, rtt_ms = float(late["goodput_mbps"].mean()), float(late["rtt_ms"].mean())

@@ -36,26 +36,31 @@ class Window:
     """A congestion control with a fixed window of this many segments."""
 
     def __init__(self, segments: float) -> None:
+        """Set the window in segments, which never changes."""
         self.segments = segments
 
     def on_start(self, flow: Any) -> None:
-        """Set the window."""
+        """Set the window of a flow that starts; netlab calls this with the flow."""
         flow.cwnd_segments = self.segments
 
     def on_ack(self, _ack: Any) -> None:
-        """Leave the window as it is."""
+        """Leave the window as it is; netlab calls this at each acknowledgement."""
 
     def on_loss(self, _loss: Any) -> None:
-        """Leave the window as it is."""
+        """Leave the window as it is; netlab calls this at each loss."""
 
 
 def steady(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
-    """Return a network with a slow link of constant rate: h1 and h2 send, h3 and h4 receive."""
+    """Return a network with a slow link of constant rate in Mbit/s and this RTT of the empty path in ms: h1 and h2
+    send, h3 and h4 receive.
+    """
     return topologies.dumbbell(pairs=2, rate_mbps=rate_mbps, delay_ms=base_rtt_ms / 2, queue_packets=QUEUE_PACKETS)
 
 
 def small_queue() -> Topology:
-    """Return the network of `steady` with room for one BDP in the queue, so that losses begin early."""
+    """Return the network of `steady` for 10 Mbit/s and 40 ms with room for one BDP in the queue, so that losses begin
+    early.
+    """
     room = round(theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES)
     return topologies.dumbbell(pairs=2, rate_mbps=RATE_MBPS, delay_ms=BASE_RTT_MS / 2, queue_packets=room)
 
@@ -67,8 +72,8 @@ def traced(name: str) -> Topology:
 
 
 def side_by_side(first: object, second: object) -> Scenario:
-    """Return a scenario of two equal lossy links: `first` (a congestion control) controls the flow of h1 on one of
-    them, `second` that of h2 on the other.
+    """Return a scenario of two equal lossy links: `first`, a congestion control (a name, a class or an object),
+    controls the flow of h1 on one of them, `second` that of h2 on the other.
     """
     # The queue is in a router: TCP keeps only a few packets in a queue of its own host (TCP small queues).
     slow: dict[str, Any] = {"delay_ms": BASE_RTT_MS / 2, "queue_packets": QUEUE_PACKETS, "loss_rate": LOSS_RATE}

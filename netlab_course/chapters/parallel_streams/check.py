@@ -18,19 +18,25 @@ _FULL = 0.93
 
 
 def _flow(run: Run) -> dict[str, Any]:
-    """Return the fields of the only item of traffic of a run. Raises ValueError if it has several."""
+    """Return the fields in the scenario file of the only item of traffic of a run. Raises ValueError if it has not
+    exactly one.
+    """
     [flow] = run.scenario["traffic"]
     return cast("dict[str, Any]", flow)
 
 
 def _link(run: Run) -> dict[str, Any]:
-    """Return the fields of the only link of a run's network. Raises ValueError if it has several."""
+    """Return the fields in the scenario file of the only link of a run's network. Raises ValueError if it has not
+    exactly one.
+    """
     [link] = run.scenario["topology"]["links"]
     return cast("dict[str, Any]", link)
 
 
 def _of_own_path(run: Run, own: StudentValues) -> bool:
-    """Return whether a run's only link has the rate and the round trip of a student's numbers."""
+    """Return whether a run's only link has the rate `run_mbps` and the round trip `run_delay_ms` of a student's
+    numbers. Raises ValueError if it has not exactly one link.
+    """
     link = _link(run)
     back_ms = (link.get("reverse") or {}).get("delay_ms", link.get("delay_ms"))
     return link["rate_mbps"] == own.run_mbps and math.isclose(link["delay_ms"] + back_ms, own.run_delay_ms)
@@ -40,16 +46,18 @@ class Checks:
     """The checks of the chapter "Parallel streams", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         limit_mbps = theory.tcp_goodput_limit_mbps(own.run_mbps)
 
         def window_mbps(run: Run) -> float:
-            """Return the goodput in Mbit/s that the window of a run's flow allows; infinite without a window."""
+            """Return the goodput in Mbit/s that the window of a run's only flow allows, with the student's round trip;
+            infinite without a window.
+            """
             window = _flow(run)["window_bytes"]
             return math.inf if window is None else float(theory.window_limit_mbps(float(window), own.run_delay_ms))
 
         def window_in_words(run: Run) -> str:
-            """Return the window of a run's flow and the goodput that it allows as text."""
+            """Return the window of a run's only flow in bytes, and the goodput that it allows, as text."""
             window = _flow(run)["window_bytes"]
             return f"window_bytes={window}" + (f", which allows {window_mbps(run):.4g} Mbit/s" if window else "")
 
@@ -102,8 +110,8 @@ class Checks:
         )
 
         def filling(rate_mbps: float, c: float = theory.MATHIS_RANDOM_C, rtt_ms: float = own.big_rtt_ms) -> float:
-            """Return the number of connections that fill a link of this rate by the square-root formula, with this
-            constant and round-trip time.
+            """Return the number of connections, with its fraction, that fill a link of this rate by the square-root
+            formula with the constant `c`, this round-trip time and the student's loss rate.
             """
             return rate_mbps / float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, own.big_loss_rate, c))
 

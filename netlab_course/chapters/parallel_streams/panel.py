@@ -15,8 +15,8 @@ MAX_STREAMS = 32
 
 
 def _forecast_mbps(streams: float, settings: Settings) -> tuple[float, float]:
-    """Return the theoretical goodputs in Mbit/s of `streams` connections of h1 and of the neighbour's, for the settings
-    of the controls.
+    """Return the theoretical goodputs in Mbit/s of all `streams` connections of h1 together and of all those of the
+    neighbour; `settings` has the values of the controls.
     """
     neighbours, loss_rate = settings["neighbours"], settings["lost_per_thousand"] / 1000
     # A sender waits until a whole segment fits into the window.
@@ -39,7 +39,8 @@ SECONDS = 10.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show in a panel the goodput of K connections of h1 together with a neighbour's connections, and their limits.
+    """Return the parts of a panel that shows the goodput of h1's connections together with a neighbour's connections,
+    by their number, and their limits: its controls, and the functions that make its scenario and its figure.
 
     The link has 50 Mbit/s and a round-trip time of 20 ms. Its queue serves packets in the order of arrival or,
     optionally, the hosts in turn.
@@ -50,8 +51,9 @@ def panel() -> PanelParts:
     def scenario(
         streams: int, neighbours: int, lost_per_thousand: int, window_bytes: int, queue_per_host: bool
     ) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: h1 sends with `streams` Reno connections and h2 with
+        `neighbours` over a link of 50 Mbit/s with random losses, each with a window of `window_bytes`; its queue is
+        FIFO, or with `queue_per_host` CAKE.
         """
         network = slow_path(2, loss_rate=lost_per_thousand / 1000, aqm="cake" if queue_per_host else "fifo")
         hosts = [("h1", "h3", streams), ("h2", "h4", neighbours)]
@@ -63,8 +65,8 @@ def panel() -> PanelParts:
         return {"topology": network, "traffic": traffic, "duration_s": SECONDS}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the goodputs of h1 and of the neighbour in a run by the connections
-        of h1, with theory.
+        """Return the figure of the goodputs of h1 and of the neighbour in the run `result` by the number of h1's
+        connections, with theory; `settings` has the values of the controls.
         """
         streams = settings["streams"]
         got = dict(zip(("h1", "h2"), result.goodput_mbps(after_s=SECONDS / 4), strict=False))
@@ -75,7 +77,9 @@ def panel() -> PanelParts:
         )
 
         def theory_mbps(index: int) -> Callable[[float], float]:
-            """Return a function of the number of h1's connections: the goodput of h1 (0) or of the neighbour (1)."""
+            """Return a function of the number of h1's connections that returns the theoretical goodput in Mbit/s of h1
+            (`index` 0) or of the neighbour (1).
+            """
             return lambda count: _forecast_mbps(count, settings)[index]
 
         comparison = plots.Comparison(

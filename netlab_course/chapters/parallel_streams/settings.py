@@ -28,8 +28,8 @@ Case = tuple[float, str, str, int, int]
 
 
 def slow_path(pairs: int, loss_rate: float = LOSS_RATE, **more: Any) -> Topology:
-    """Return a network of senders h1, h2, ... and as many receivers behind one link of 50 Mbit/s with a round-trip time
-    of 20 ms and random loss after its queue; `more` has other fields of the link.
+    """Return a network of `pairs` senders h1, h2, ... and as many receivers behind one link of 50 Mbit/s with a
+    round-trip time of 20 ms and random loss (0 to 1) of data after its queue; `more` has other fields of the link.
     """
     return topologies.dumbbell(
         pairs,
@@ -43,23 +43,29 @@ def slow_path(pairs: int, loss_rate: float = LOSS_RATE, **more: Any) -> Topology
 
 
 def window_mbps(streams: int, window_bytes: float, rtt_ms: float, limit_mbps: float) -> float:
-    """Return the goodput in Mbit/s of some connections with a window each, at most `limit_mbps`."""
+    """Return the goodput in Mbit/s of `streams` connections with a window of `window_bytes` each, all together; at most
+    `limit_mbps`.
+    """
     return float(min(streams * theory.window_limit_mbps(float(window_bytes), rtt_ms), limit_mbps))
 
 
 def one_mbps(loss_rate: float, rtt_ms: float = RTT_MS) -> float:
-    """Return the goodput in Mbit/s of one connection with random loss, by the square-root formula."""
+    """Return the goodput in Mbit/s of one Reno connection with this random loss rate (0 to 1), by the square-root
+    formula.
+    """
     return float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, loss_rate, theory.MATHIS_RANDOM_C))
 
 
 def needed(rate_mbps: float, rtt_ms: float, loss_rate: float) -> int:
-    """Return the number of connections that fill a lossy link, by the square-root formula."""
+    """Return the smallest number of Reno connections that fill a link of this rate with this random loss rate (0 to 1),
+    by the square-root formula.
+    """
     return math.ceil(theory.tcp_goodput_limit_mbps(rate_mbps) / one_mbps(loss_rate, rtt_ms))
 
 
 def most_free(neighbours: int, loss_rate: float) -> int:
-    """Return the largest number of h1's connections with which all connections reach the limit of the random losses, on
-    the slow path.
+    """Return the largest number of h1's connections with which h1's and the neighbour's `neighbours` all reach the
+    limit of the random losses (0 to 1) on the slow path of 50 Mbit/s, because they do not fill it.
     """
     return math.floor(theory.tcp_goodput_limit_mbps(SLOW_MBPS) / one_mbps(loss_rate)) - neighbours
 
@@ -86,16 +92,16 @@ NUMBERS = OwnNumbers(
 
 
 def goodputs(runs: Mapping[Any, Run], after_s: float) -> pd.DataFrame:
-    """Return the goodput of each sender in Mbit/s without the first `after_s` seconds, a row for each run and a column
-    for each sender.
+    """Return a table of the goodput of each sender in Mbit/s without the first `after_s` seconds, a row for each run
+    (the keys of `runs`) and a column for each sender, such as "h1".
     """
     rows = [run.goodput_mbps(after_s).rename(lambda flow: str(flow)[:2]) for run in runs.values()]
     return pd.DataFrame(rows).set_axis(pd.Index(list(runs)))
 
 
 def suspects(runs: Mapping[Case, Run]) -> pd.DataFrame:
-    """Return the goodput in Mbit/s of each case over its seeds, with its interval, the formula for single losses and
-    the published value, a row for each.
+    """Return a table with a row for each case, the key of a run without its seed: the goodput in Mbit/s by the formula
+    for single losses, the mean over the seeds with its half width, the largest, and the published value.
 
     The runs are over 10 Gbit/s with 1 % of loss. Their keys are the delay in ms, the unit that is lost, congestion
     control, number of connections and seed.
@@ -115,15 +121,15 @@ def suspects(runs: Mapping[Case, Run]) -> pd.DataFrame:
 
 
 def suspects_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of `suspects` for printing, with its numbers rounded as text."""
+    """Return the table of `suspects` for printing, with its delays and rates rounded as text."""
     rates = found[["formula", "measured", "+-", "most"]]
     texts = rates.apply(lambda column: column.map(lambda mbps: f"{mbps:.0f}" if mbps >= 100 else f"{mbps:.1f}"))
     return spaced(found.assign(**{"delay (ms)": found["delay (ms)"].map("{:g}".format)}, **texts))
 
 
 def free_or_taken(streams: int, neighbours: int, loss_rate: float, seed: int = 1) -> Scenario:
-    """Return a scenario of `streams` Reno connections of h1 and `neighbours` of h2 on the slow path
-    with random losses.
+    """Return a scenario of `streams` Reno connections of h1 and `neighbours` of h2 on the slow path of 50 Mbit/s with
+    this random loss rate (0 to 1) and this seed.
     """
     flows = [
         Tcp("h1", "h3", streams=streams, congestion="reno"),

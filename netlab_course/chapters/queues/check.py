@@ -25,14 +25,16 @@ MIN_DURATION_S = 20
 
 
 def _slow_link(run: Run) -> dict[str, Any]:
-    """Return the fields of the only link with a rate in a run. Raises ValueError if there are none or several."""
+    """Return the fields in the scenario file of the only link with a rate in a run. Raises ValueError if there is not
+    exactly one.
+    """
     (link,) = slow_links(run)
     return link
 
 
 def _sender(run: Run) -> str:
-    """Return the congestion control of a run's only flow; raise ValueError if it does not cross the queue all the time,
-    has several streams or a fixed window.
+    """Return the name of the congestion control of a run's only flow, "" if it has none. Raises ValueError if there is
+    not exactly one flow, or it has several streams, does not go to h3 all the time, or has a size or window of its own.
     """
     (flow,) = traffic_items(run)
     if flow.get("streams", 1) != 1 or flow["dst"] != "h3" or not share_slow_links(run, WARM_UP_S):
@@ -41,13 +43,15 @@ def _sender(run: Run) -> str:
 
 
 def _goodput_mbps(run: Run) -> float:
-    """Return the goodput in Mbit/s of a run's only flow after the warm-up. Raises ValueError as `_sender`."""
+    """Return the goodput in Mbit/s of a run's only flow after the first 5 s. Raises ValueError for a run that `_sender`
+    refuses, as with several flows.
+    """
     return float(run.goodput_mbps(after_s=WARM_UP_S).sum()) if _sender(run) else 0.0
 
 
 def _added_rtt_ms(run: Run) -> float:
-    """Return the mean time in ms that packets of a run's only flow wait after the warm-up. Raises ValueError as
-    `_sender`.
+    """Return the mean time in ms that packets of a run's only flow wait in the queue after the first 5 s: mean less
+    smallest RTT. Raises ValueError for a run that `_sender` refuses, as with several flows.
     """
     late_ms = run.intervals.loc[run.intervals["t_s"] > WARM_UP_S, "rtt_ms"].mean()
     return float(late_ms - run.flows["rtt_min_ms"].min()) if _sender(run) else math.inf
@@ -57,7 +61,7 @@ class Checks:
     """The checks of the chapter "Queues that speak up", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
         limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
         self.repeated = Repetition(

@@ -32,19 +32,23 @@ PUBLISHED = {
 
 
 def full_queue_wait_ms(queue_packets: float, rate_mbps: float, frame_bytes: float) -> float:
-    """Return the wait in ms behind a full queue, by `theory.transmission_delay_ms`."""
+    """Return the wait in ms of a packet behind a full queue of `queue_packets` frames of `frame_bytes` each, before a
+    link of `rate_mbps`.
+    """
     return float(queue_packets * theory.transmission_delay_ms(frame_bytes, rate_mbps))
 
 
 def late(run: Run, flow: str | None = None) -> pd.DataFrame:
-    """Return the rows of `intervals` of one flow of a run (by default the first) after the warm-up."""
+    """Return the rows of `intervals` of one flow of a run, given by its name (None: the first flow), after the first 5
+    s.
+    """
     name = run.flows["flow"].iloc[0] if flow is None else flow
     return run.intervals[(run.intervals["flow"] == name) & (run.intervals["t_s"] > WARM_UP_S)]
 
 
 def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
-    """Return goodputs and round-trip times of the lab's three settings (runs by the names of `PUBLISHED`), measured and
-    published, as a printed table.
+    """Return a table for printing of the goodputs in Mbit/s and the round-trip time in ms of the lab's three settings,
+    measured without the start and published, a row for each; the keys of `runs` are those of `PUBLISHED`.
     """
     rows = []
     for name, run in runs.items():
@@ -64,8 +68,9 @@ def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
 
 
 def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
-    """Return the numbers of packets captured before the receiver as a printed table: data by the two bits of ECN, and
-    the two flags of TCP, a row for each run.
+    """Return a table for printing with a row for each run (by name): the numbers of data packets captured at the
+    receiver h3 by their two ECN bits, of acknowledgements with ECE, of data packets with CWR, and of segments sent
+    again.
     """
     rows = []
     for name, run in runs.items():
@@ -88,8 +93,8 @@ def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
 
 
 def thresholds_table(runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Return goodput in Mbit/s and mean wait in ms of a single flow after the warm-up, a row for each run, from runs by
-    marking threshold in packets.
+    """Return a table of `goodput_mbps` and mean wait in the queue `wait_ms` of the only flow of each run after the
+    first 5 s, a row for each; the keys of `runs` are marking thresholds in packets (column `threshold`).
     """
     return pd.DataFrame(
         [
@@ -104,8 +109,8 @@ def thresholds_table(runs: Mapping[int, Run]) -> pd.DataFrame:
 
 
 def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float) -> go.Figure:
-    """Draw goodput with the link's limit, and mean wait, by threshold (the table of `thresholds_table`); a line marks a
-    seventh of the BDP.
+    """Return a figure of the table of `thresholds_table`: goodput with the link's limit, and mean wait, by threshold; a
+    line marks a seventh of the BDP of the link with this rate and RTT.
     """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.13)
     for panel, (column, label) in enumerate(
@@ -140,13 +145,17 @@ def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float)
 
 
 def page_times_s(run: Run) -> list[float]:
-    """Return the time in s of each finished page of h2 in a run, from the start of its connection to its last byte."""
+    """Return the time in s of each finished page of h2 in a run, from the start of its connection to its last byte, in
+    the order of `Run.flows`.
+    """
     pages = run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")]
     return [float(value) for value in pages["completion_s"].dropna()]
 
 
 def pages(runs: Mapping[tuple[str, int], Run], name: str) -> pd.DataFrame:
-    """Return the rows of `flows` of all pages of h2 behind the queue with this name, from runs by (queue, seed)."""
+    """Return the rows of `Run.flows` of all pages of h2 behind the queue with this name, in all draws; the keys of
+    `runs` are (queue, seed).
+    """
     tables = [
         run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")]
         for (queue, _), run in runs.items()
@@ -156,16 +165,17 @@ def pages(runs: Mapping[tuple[str, int], Run], name: str) -> pd.DataFrame:
 
 
 def slowed_by_loss(found: pd.DataFrame) -> float:
-    """Return how many times as long the median page with a retransmission takes as the median page without one, from
-    the table of `pages`.
+    """Return the median time of the pages with a retransmission divided by that of the pages without one, from the
+    table of `pages`.
     """
     has_lost = found["retransmits"] > 0
     return float(found.loc[has_lost, "completion_s"].median() / found.loc[~has_lost, "completion_s"].median())
 
 
 def compared_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
-    """Return the link's utilization, the download's wait, a neighbour's wait and page times, a row for each run, from
-    runs by (queue, seed).
+    """Return a table with a row for each run, whose key is (queue, seed): the link's utilization `full` (0 to 1), the
+    mean waits of the download and of a neighbour's pings in ms, the median and the slowest page in s, the number of
+    pages, and the share of lost pings.
     """
     rows = []
     for (name, seed), run in runs.items():
@@ -191,8 +201,9 @@ def compared_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
 
 
 def seen(found: pd.DataFrame) -> dict[str, pd.Series[Any]]:
-    """Return for each queue the mean of each column of `compared_table` over its draws with its interval, and the slowest of
-    all pages.
+    """Return for each queue, by its name, a series from the table of `compared_table`: the means over its draws of
+    `full`, `bulk_wait_ms`, `other_wait_ms` and `page_s`, each with its interval, and the slowest of all pages,
+    `slowest_s`.
     """
     columns = ["full", "bulk_wait_ms", "other_wait_ms", "page_s"]
     return {
@@ -219,8 +230,8 @@ _NAMED_AT = {
 
 
 def compared_figure(found: pd.DataFrame) -> go.Figure:
-    """Return a figure of the link's utilization by the page time of a neighbour, with its slowest page, from the table
-    of `compared_table`; the best queue is at the top left.
+    """Return a figure of the link's utilization in % by the page time of a neighbour in s, with its slowest page, a
+    point for each queue in the table of `compared_table`; the best queue is at the top left.
     """
     figure = go.Figure()
     means = pd.DataFrame(
@@ -264,8 +275,8 @@ def compared_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def pages_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return page times and waits behind each queue as a printed table, from that of `compared_table`, with intervals where
-    results are close.
+    """Return a table for printing with a row for each queue in the table of `compared_table`: the link's utilization in
+    % with its interval, the mean waits in ms, and the median and the slowest page in s.
     """
     return spaced(
         pd.DataFrame(
@@ -285,8 +296,8 @@ def pages_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def together_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
-    """Return goodputs and waits of a DCTCP and a CUBIC flow (in this order) as a printed table, a row for each queue,
-    from runs by (queue, seed).
+    """Return a table for printing of the goodputs in Mbit/s, with intervals, and the mean waits in ms of a DCTCP and a
+    CUBIC flow, the first two of each run, a row for each queue; the keys of `runs` are (queue, seed).
     """
     rows = []
     for name in dict.fromkeys(queue for queue, _ in runs):

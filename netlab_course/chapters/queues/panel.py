@@ -24,8 +24,8 @@ EARLIER = 12
 
 
 def queue(discipline: str, allowed_ms: float) -> dict[str, Any]:
-    """Return fields of the slow link: drop-tail has room for `allowed_ms` of full frames, the other disciplines have it
-    as target.
+    """Return fields of the slow link for a discipline, a key of `DISCIPLINES`: drop-tail has room for `allowed_ms` ms
+    of full frames, the others have these as their target.
     """
     if discipline == "drop-tail":
         frame_ms = theory.transmission_delay_ms(FRAME_BYTES, RATE_MBPS)
@@ -34,8 +34,8 @@ def queue(discipline: str, allowed_ms: float) -> dict[str, Any]:
 
 
 def _scenario(allowed_ms: float, base_rtt_ms: float, discipline: str) -> dict[str, Any]:
-    """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls: a download, a
-    neighbour's pings and pages.
+    """Return the arguments of `netlab.run`, by name: a download, a neighbour's pings and pages behind a queue of this
+    discipline, whose room or target is `allowed_ms`, with this RTT of the empty path.
     """
     pages: list[Traffic] = [
         Tcp("h2", "h3", num_bytes=PAGE_BYTES, start_s=WARM_UP_S + number * PAGE_EVERY_S) for number in range(PAGES)
@@ -49,7 +49,9 @@ def _scenario(allowed_ms: float, base_rtt_ms: float, discipline: str) -> dict[st
 
 
 def _show(result: Any, settings: Settings) -> go.Figure:
-    """Return the figure of the link's utilization in a run by the waits of the download and of the neighbour."""
+    """Return the figure of the link's utilization in % in the run `result` by the mean waits of the download and of the
+    neighbour in ms; `settings` has the values of the controls.
+    """
     discipline, base_rtt_ms = settings["discipline"], settings["base_rtt_ms"]
     download = result.intervals[result.intervals["flow"] == result.flows["flow"].iloc[0]]
     pings = result.pings.loc[result.pings["t_s"] > WARM_UP_S, "rtt_ms"]
@@ -94,8 +96,8 @@ def _show(result: Any, settings: Settings) -> go.Figure:
 
 @panel_maker(earlier=EARLIER)
 def panel() -> PanelParts:
-    """Show in a panel a download, with pages and pings of a neighbour: the link's utilization, and
-    the waits of both.
+    """Return the parts of a panel that shows a download with pages and pings of a neighbour, the link's utilization,
+    and the waits of both: its controls, and the functions that make its scenario and its figure.
     """
     controls = {
         "allowed_ms": log_slider("Room, or target", 100, MIN_ALLOWED_MS, MAX_ALLOWED_MS, 6, "ms"),

@@ -22,7 +22,7 @@ UNLIMITED: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm":
 
 
 def bdp_frames(rate_mbps: float, base_rtt_ms: float) -> float:
-    """Return the bandwidth-delay product in full frames, a fraction included."""
+    """Return the bandwidth-delay product of a path in full frames of 1514 bytes, with its fraction."""
     return theory.bdp_bytes(rate_mbps, base_rtt_ms) / FRAME_BYTES
 
 
@@ -33,9 +33,9 @@ _STATED_RATIOS = (0.78, 0.82, 1.17, 1.21)
 
 
 def _derived(own: StudentValues) -> dict[str, float]:
-    """Return the values derived from a student's numbers: the BDP in frames, the longest mean wait in ms that an
-    exercise allows, that of about one packet more than the threshold of DCTCP's authors, and the number of the
-    statement on the delay of a call, in ms.
+    """Return the numbers that follow from a student's numbers, by name: the BDP in frames, `bdp_frames`; the longest
+    mean wait in ms that an exercise allows, `most_wait_ms`, that of about one packet more than a seventh of the BDP;
+    and the number of the copy's statement on the delay of a call in ms, `stated_ms`.
     """
     frame_ms = theory.transmission_delay_ms(FRAME_BYTES, own.rate_mbps)
     return {
@@ -56,8 +56,8 @@ NUMBERS = OwnNumbers(
 
 
 def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **queue: Any) -> Topology:
-    """Return a network of senders h1 and h2 and receiver h3 behind one slow link; the whole delay, `base_rtt_ms`, is on
-    the return path.
+    """Return a network of senders h1 and h2 and receiver h3 behind one link of `rate_mbps`, whose queue has the fields
+    `queue` (by default room for 1000 packets); the whole delay, `base_rtt_ms`, is on the way back.
 
     `queue` has fields of the slow link, such as ``queue_packets=100``, ``aqm="codel"`` or ``aqm_options={"ecn": True}``.
     """
@@ -70,8 +70,8 @@ def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **q
 
 
 def call_beside_download(own: StudentValues) -> Scenario:
-    """Return a scenario of a download of h1 and a call of h2 (UDP, datagrams at random moments) behind one long
-    drop-tail queue, with this copy's numbers.
+    """Return a scenario of 30 s with a download of h1 and a call of h2 (UDP, datagrams at random moments) behind one
+    long drop-tail queue, with the rate, RTT and queue of a student's copy.
     """
     network = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
     call = Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")

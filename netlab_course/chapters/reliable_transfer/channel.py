@@ -43,7 +43,9 @@ class Protocol:
     """Classes as for `netlab.Program`; the window is passed to a class that has such a parameter."""
 
     def ends(self, window: int | None = None) -> tuple[Any, Any]:
-        """Return a new sender and a new receiver, with a window in pieces if they take one."""
+        """Return a new sender and a new receiver; `window` is in pieces, and only a class that has such a parameter
+        gets it (None: none does).
+        """
         return _made(self.sender, window), _made(self.receiver, window)
 
     def __call__(
@@ -55,8 +57,9 @@ class Protocol:
         late_s: Mapping[str, float] | None = None,
         until_s: float | None = None,
     ) -> dict[str, Any]:
-        """Send this number of pieces over a path with 50 ms each way, and return the deliveries and the effort; `lost`,
-        `twice` and `late_s` (additional delays in s) name datagrams, such as "data 3" or "ack 1".
+        """Send this number of pieces over a path with 50 ms each way, and return the deliveries and the effort by name,
+        as `transfer` does; `lost`, `twice` and `late_s` (additional delays in s) name datagrams, such as "data 3" or
+        "ack 1", and `until_s` is the time in s of an interruption.
 
         Raises NetlabError when a name has another form.
         """
@@ -76,15 +79,16 @@ def transfer(
     late_s: Mapping[str, float] | None = None,
     until_s: float | None = None,
 ) -> dict[str, Any]:
-    """Send this number of pieces between a sender and a receiver; return the deliveries and the effort by name. It ends
-    when nothing more can happen or at `until_s`.
+    """Send this number of pieces between two programs, `ends` (sender, receiver), over a path with 50 ms each way;
+    return the deliveries and the effort by name. Datagrams such as "data 3" or "ack 1" are `lost`, arrive `twice` or
+    `late_s` s later. It ends when nothing more can happen, or at `until_s` (None: 300 s).
     """
     return _Channel(ends, pieces, lost, twice, late_s or {}).run(until_s or MAX_TIME_S)
 
 
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
-    """Return a sender's and a receiver's class as one answer; `...` while a method of one is still the stub, whose name
-    is printed.
+    """Return a sender's and a receiver's class as one answer. While one of them is `...`, or a method of one is still
+    the stub of the notebook, return `...` and print the names of such methods if others are written.
 
     Raises NetlabError when one is not a class, or has a method that nothing calls.
     """
@@ -111,7 +115,9 @@ def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
 
 
 def _made(program: Any, window: int | None) -> Any:
-    """Return an object of a program's class, with the window if its class has such a parameter."""
+    """Return a new object of a program's class, with the window in pieces if it is not None and the class has such a
+    parameter.
+    """
     # A receiver that drops early pieces needs no window.
     takes_one = window is not None and "window" in inspect.signature(program).parameters
     return program(window=window) if takes_one else program()
@@ -132,15 +138,17 @@ class _Pieces(DeliveryLog):
             self.numbers[self._waiting[place * PIECE_BYTES : (place + 1) * PIECE_BYTES]] = place
 
     def read(self, _now_s: float, num_bytes: int) -> bytes:
-        """Return the next `num_bytes` bytes to send, which no later call returns; fewer at the end."""
+        """Return the next `num_bytes` bytes to send, which no later call returns; fewer at the end, and then b""."""
         piece, self._waiting = self._waiting[:num_bytes], self._waiting[num_bytes:]
         return piece
 
     def note_sent(self, _now_s: float, _data: bytes) -> None:
-        """Do nothing: the channel counts."""
+        """Do nothing, as the channel counts the datagrams."""
 
     def deliver(self, now_s: float, piece: bytes) -> None:
-        """Record which piece this is, and the time in s of the last new one; empty data do not count."""
+        """Record which piece was delivered at the time `now_s` in s, as its number from 0 (-1 for unknown data), and
+        the time if it is a new one; empty data do not count.
+        """
         if piece:
             number = self.numbers.get(piece, -1)
             self.last_s = self.last_s if number in self.delivered else now_s
@@ -153,8 +161,8 @@ class _Channel:
     def __init__(
         self, ends: Sequence[Any], pieces: int, lost: Sequence[str], twice: Sequence[str], late_s: Mapping[str, float]
     ) -> None:
-        """Prepare a transfer of this number of pieces between a sender and a receiver; the datagrams in `lost` are
-        lost, those in `twice` duplicated, and those in `late_s` delayed by so many seconds.
+        """Prepare a transfer of this number of pieces between the programs `ends` (sender, receiver); the datagrams in
+        `lost` are lost, those in `twice` duplicated, and those in `late_s` delayed by so many seconds.
         """
         self._lost, self._twice, self._late_s = set(lost), set(twice), late_s
         self._pieces = _Pieces(pieces)
@@ -171,7 +179,10 @@ class _Channel:
         self._coming: list[tuple[int, int, int, bytes]] = []
 
     def run(self, until_s: float) -> dict[str, Any]:
-        """Run until nothing more can happen or until a moment in s; return the deliveries and the effort by name."""
+        """Run the transfer until nothing more can happen, at the latest until `until_s` in s or for 10 000 events;
+        return the deliveries and the effort by name: `delivered` has the numbers of the pieces in their order, `last_s`
+        the time of the last new one, `sent` and `answered` the numbers of datagrams of both ends.
+        """
         for end in (RECEIVER, SENDER):
             self._call(end, "on_start", 0, self._programs[end])
         events = 0
@@ -203,8 +214,8 @@ class _Channel:
         }
 
     def _call(self, end: int, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method of the program at an end (SENDER or RECEIVER) at this time, then take its timer and send its
-        datagrams.
+        """Call a method of the program at an end (0: sender, 1: receiver) at this time, with the arguments `given`
+        after it, if the program has the method; then take its timer and send its datagrams.
         """
         program = self._programs[end]
         program.wake(now_ns, method == "on_timer")
@@ -215,8 +226,8 @@ class _Channel:
             self._send(end, now_ns, data)
 
     def _send(self, end: int, now_ns: int, data: bytes) -> None:
-        """Count a datagram of an end, and put it on its way with the delay of the schedule, once,
-        twice, or not at all.
+        """Count a datagram of an end (0: sender, 1: receiver), and put it on its way to the other one at this time with
+        the delay of the schedule, once, twice, or not at all.
         """
         self._sent[end] += 1
         self._last_sent_ns = now_ns

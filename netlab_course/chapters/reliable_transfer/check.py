@@ -35,16 +35,20 @@ class Transfer(Function):
     tolerance: float = 0.0
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the part of a schedule that is passed to the trial, by name."""
+        """Return the arguments, by name, of a trial with the schedule `case`: its entries `pieces`, `window`, `lost`,
+        `twice`, `late_s` and `until_s`, without its limits and its advice.
+        """
         return {name: case[name] for name in schedules.GIVEN}
 
     def transfer(self, ends: Sequence[Any], **arguments: Any) -> dict[str, Any]:
-        """Run the schedule between these ends (sender, receiver), and return the deliveries and the effort."""
+        """Run a schedule, whose `arguments` are those of `channel.transfer` (a window is ignored), between these ends
+        (sender, receiver), and return the deliveries and the effort by name.
+        """
         return channel.transfer(ends, **{name: value for name, value in arguments.items() if name != "window"})
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on what `channel.protocol` returned, after running all schedules; only the last printed
-        lines of its code are shown.
+        """Return the verdict on what `channel.protocol` returned, by all schedules; only the last 20 lines that the
+        student's code prints are shown.
         """
         if not callable(answer) or isinstance(answer, type):
             form = "protocol(MySender, MyReceiver)"
@@ -53,7 +57,9 @@ class Transfer(Function):
             return self._judge_trials(answer)
 
     def _judge_trials(self, answer: Callable[..., Any]) -> Result:
-        """Return the verdict on a function that runs a schedule: that of the first schedule which fails, if any."""
+        """Return the verdict on a function that runs a schedule and returns the deliveries and the effort: that of the
+        first schedule which fails, or else passed.
+        """
         for case in self.cases:
             complaint = self._complaint(answer, case)
             if isinstance(complaint, Result):
@@ -67,8 +73,8 @@ class Transfer(Function):
         )
 
     def _complaint(self, trial: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, str] | Result | None:
-        """Return the fault and the advice for a schedule, the verdict if the trial failed with an error or is not
-        attempted, or None if all is right.
+        """Run the schedule `case` by the function `trial`; return the fault and the advice, or the whole verdict if the
+        trial raised an error or is not attempted, or None if all is right.
         """
         try:
             found = call_within(MAX_CALL_S, trial, **self.arguments(case))
@@ -89,42 +95,48 @@ class Transfer(Function):
 
 
 def window_mbps(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
-    """Return the goodput in Mbit/s of a window of this many datagrams over a lossless path."""
+    """Return the goodput in Mbit/s of a window of this many datagrams over a lossless path; `rtt_ms` is without the
+    time of a datagram on the link.
+    """
     return theory.selective_repeat_mbps(window, rate_mbps, rtt_ms, payload_bytes=payload_bytes)
 
 
 def _parts(rate_mbps: float, payload_bytes: int) -> tuple[float, float]:
-    """Return the data of a datagram in kbit, and its time on the link in ms, headers included."""
+    """Return two numbers: the data of a datagram in kbit, and its time in ms on a link of this rate, headers
+    included.
+    """
     return payload_bytes * 8 / 1000, (payload_bytes + HEADER_BYTES) * 8 / rate_mbps / 1000
 
 
 def _without_link(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
-    """Return the goodput of a window in Mbit/s with the mistake that the link has no limit."""
+    """Return the goodput in Mbit/s of a window of datagrams with the mistake that the link has no limit."""
     kbit, service_ms = _parts(rate_mbps, payload_bytes)
     return window * kbit / (rtt_ms + service_ms)
 
 
 def _without_service(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
-    """Return the goodput of a window in Mbit/s with the mistake that a datagram takes no time on the link."""
+    """Return the goodput in Mbit/s of a window of datagrams with the mistake that a datagram takes no time on the
+    link.
+    """
     kbit, service_ms = _parts(rate_mbps, payload_bytes)
     return min(window * kbit / rtt_ms, kbit / service_ms)
 
 
 def _without_headers(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
-    """Return the goodput of a window in Mbit/s with the mistake that there are no headers."""
+    """Return the goodput in Mbit/s of a window of datagrams with the mistake that there are no headers."""
     kbit = payload_bytes * 8 / 1000
     return min(window * kbit / (rtt_ms + kbit / rate_mbps), rate_mbps)
 
 
 def _headers_as_data(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
-    """Return the goodput of a window in Mbit/s with the mistake that headers count as data."""
+    """Return the goodput in Mbit/s of a window of datagrams with the mistake that headers count as data."""
     _, service_ms = _parts(rate_mbps, payload_bytes)
     return min(window * service_ms * rate_mbps / (rtt_ms + service_ms), rate_mbps)
 
 
 def _all_sent_first(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
-    """Return the goodput of a window in Mbit/s with the mistake that the round trip begins after the whole window is
-    sent.
+    """Return the goodput in Mbit/s of a window of datagrams with the mistake that the round trip begins after the whole
+    window is sent.
     """
     kbit, service_ms = _parts(rate_mbps, payload_bytes)
     return window * kbit / (rtt_ms + window * service_ms)
@@ -134,7 +146,7 @@ class Checks:
     """The checks of the chapter "Build a reliable transfer", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.stop_and_wait = Transfer(
             name="stop-and-wait",
             cases=schedules.STOP_AND_WAIT,
@@ -218,6 +230,8 @@ class Checks:
 
 
 def _selective_mbps(own: StudentValues, _table: pd.DataFrame) -> float:
-    """Return the goodput in Mbit/s of selective repeat with a window that fills the path of `settings.beside`."""
+    """Return the goodput in Mbit/s of selective repeat with a window that fills the path of `settings.beside`, with a
+    student's numbers; the table of the repeated measurement does not matter.
+    """
     limit: float = theory.udp_goodput_limit_mbps(own.rate_mbps, 1000) * (1 - own.loss_percent / 100)
     return limit

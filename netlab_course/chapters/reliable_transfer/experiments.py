@@ -41,15 +41,15 @@ FORMULAS: Mapping[str, Callable[..., Any]] = {
 
 
 def theory_mbps(name: str, window: Any, loss_rate: float = LOSS_RATE) -> Any:
-    """Return the theoretical goodput in Mbit/s of a scheme (a key of `FORMULAS`) with this window over the chapter's
-    path.
+    """Return the theoretical goodput in Mbit/s of a scheme, "go-back-N" or "selective repeat", with a window in pieces
+    (a number or an array) and this loss rate (0 to 1) over the chapter's path.
     """
     return _DATA_SHARE * FORMULAS[name](window, RATE_MBPS, RTT_MS, loss_rate, TIMEOUT_MS, PIECE_BYTES + 1)
 
 
 def transfers_table(runs: Mapping[tuple[str, int, int], Run]) -> pd.DataFrame:
-    """Return goodput in Mbit/s and number of errors of transfers, a row for each run, from runs by (protocol, window,
-    seed).
+    """Return a table with a row for each run of one transfer: `name`, `window` and `seed` (the key of the run:
+    protocol, window in pieces, seed), `goodput_mbps`, and the number of `errors` (duplicates, missing and wrong bytes).
     """
     rows = []
     for (name, window, seed), run in runs.items():
@@ -62,14 +62,16 @@ def transfers_table(runs: Mapping[tuple[str, int, int], Run]) -> pd.DataFrame:
 
 
 def intervals(found: pd.DataFrame) -> dict[tuple[str, int], Interval]:
-    """Return mean and half width of the goodput in a table of `transfers_table`, by protocol and window."""
+    """Return the mean goodput in Mbit/s with its half width from a table of `transfers_table`, by protocol and
+    window.
+    """
     groups: list[tuple[Any, pd.DataFrame]] = list(found.groupby(["name", "window"], sort=False))
     return {(name, window): interval(rows["goodput_mbps"]) for (name, window), rows in groups}
 
 
 def window_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Return a figure of the goodput by window with 95 % intervals, from a table of `transfers_table`, with the theoretical
-    formulas.
+    """Return a figure of the goodput in Mbit/s of go-back-N and selective repeat by window in pieces with 95 %
+    intervals, from a table of `transfers_table`, with the theoretical formulas.
     """
     comparison = plots.Comparison(
         "Window (pieces)", "Goodput (Mbit/s)", f"{RTT_MS} ms, {100 * LOSS_RATE:g} % of the datagrams lost", log_x=True
@@ -86,8 +88,9 @@ def window_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
-    """Return the goodput of selective repeat with both kinds of window (tables of `transfers_table`),
-    with the formula, as a printed table.
+    """Return a table for printing of the goodput in Mbit/s of selective repeat with intervals, a row for each window:
+    counted from the oldest piece (the table `found` of `transfers_table`), counted in flight (`wide`), and by the
+    formula.
     """
     near, far = intervals(found), intervals(wide)
     return spaced(
@@ -106,8 +109,9 @@ def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def together(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
-    """Return goodputs and RTT of a TCP flow and the flow beside it, if any, a row for each run, from runs by (what is
-    beside TCP, seed).
+    """Return a table with a row for each run: what is `beside` TCP, the goodput `tcp_mbps` and the RTT in ms of the TCP
+    flow, the goodput `other_mbps` of the flow beside it, if any, and the datagrams that a program sent for each piece.
+    The keys of `runs` are (what is beside TCP, seed).
     """
     rows = []
     for (case, _), run in runs.items():
@@ -122,7 +126,9 @@ def together(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
 
 
 def together_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the means of the table of `together`, with intervals of the goodputs, as a printed table."""
+    """Return a table for printing of the means over the seeds, with intervals of the goodputs, of the table of
+    `together`, a row for each case.
+    """
     rows = []
     for case, runs in found.groupby("beside", sort=False):
         is_alone = runs["other_mbps"].isna().all()

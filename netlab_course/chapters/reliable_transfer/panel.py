@@ -17,20 +17,22 @@ SECONDS = 5
 
 @panel_maker(earlier=12)
 def panel() -> PanelParts:
-    """Show in a panel the goodput of netlab's own transfers over the chapter's path by window; each point is one run of
-    5 s.
+    """Return the parts of a panel that shows the goodput of netlab's own transfers over the chapter's path by window,
+    each point one run of 5 s: its controls, and the functions that make its scenario and its figure.
     """
 
     def scenario(window: int, loss_percent: float, draw: int, scheme: str) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: a transfer by a scheme (a key of `PROTOCOLS`) with a window in
+        pieces over the chapter's path, which loses `loss_percent` % of the data; `draw` is the seed.
         """
         path = network(loss_rate=loss_percent / 100)
         ends = PROTOCOLS[scheme].ends(window)
         return {"topology": transfer(*ends, duration_s=SECONDS, topology=path, seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the goodput of a run by window, with theory."""
+        """Return the figure of the goodput of the run `result` by window, with theory; `settings` has the values of the
+        controls.
+        """
         window, scheme, loss_rate = settings["window"], settings["scheme"], settings["loss_percent"] / 100
         flow = result.flows.iloc[0]
         pieces = flow["received_bytes"] / 1000

@@ -11,7 +11,7 @@ NUMBERS = 256
 
 
 def ahead(number: int, of: int) -> int:
-    """Return the distance from a number `of` to a later one, where 0 follows 255.
+    """Return the distance from the number `of` forward to `number`, where both are from 0 to 255 and 0 follows 255.
 
     >>> ahead(2, 254), ahead(254, 2)
     (4, 252)
@@ -25,11 +25,13 @@ class InOrderReceiver:
     """
 
     def on_start(self, program: Any) -> None:
-        """Store the program, and wait for piece 0."""
+        """Store the program, through which the receiver delivers and sends, and wait for piece 0."""
         self.program, self.waits_for = program, 0
 
     def on_datagram(self, _now_s: float, data: bytes) -> None:
-        """Deliver the piece if it is the next one, else drop it; send an ACK with the number of the next piece."""
+        """Deliver the piece in `data` (its number in the first byte) if it is the next one, else drop it; send an ACK
+        with the number of the next piece.
+        """
         if data[0] == self.waits_for:
             self.program.deliver(data[1:])
             self.waits_for = (self.waits_for + 1) % NUMBERS
@@ -42,18 +44,19 @@ class GoBackNSender:
     """
 
     def __init__(self, window: int = 1) -> None:
+        """Set the number of pieces that may be in flight."""
         self.window = window
 
     def on_start(self, program: Any) -> None:
-        """Store the program, and send the first window."""
+        """Store the program, through which the sender reads and sends, and send the first window."""
         self.program = program
         self.oldest = 0
         self.in_flight: list[bytes] = []
         self.fill(program.now_s)
 
     def fill(self, now_s: float) -> None:
-        """Send new pieces while the window has room, and set the timer for the oldest piece in flight, or switch it
-        off.
+        """Send new pieces while the window has room; then set the timer to `now_s` + 0.25 s, for the oldest piece in
+        flight, or switch it off if none is.
         """
         while len(self.in_flight) < self.window:
             piece = self.program.read(PIECE_BYTES)
@@ -64,7 +67,9 @@ class GoBackNSender:
         self.program.set_timer(now_s + TIMEOUT_S if self.in_flight else None)
 
     def on_datagram(self, now_s: float, data: bytes) -> None:
-        """Move the window to the number in the ACK, that of the piece which the receiver expects; ignore an old ACK."""
+        """Move the window to the number in the ACK `data`, that of the piece which the receiver expects, and send new
+        pieces; ignore an old ACK.
+        """
         acknowledged = ahead(data[0], self.oldest)
         # An old ACK has a number before the window, which counts as far ahead of it.
         if 1 <= acknowledged <= len(self.in_flight):
@@ -73,7 +78,7 @@ class GoBackNSender:
             self.fill(now_s)
 
     def on_timer(self, now_s: float) -> None:
-        """Send all pieces in flight again, and set the timer."""
+        """Send all pieces in flight again, and set the timer to `now_s` + 0.25 s."""
         for datagram in self.in_flight:
             self.program.send(datagram)
         self.program.set_timer(now_s + TIMEOUT_S)
@@ -83,6 +88,7 @@ class StopAndWaitSender(GoBackNSender):
     """A go-back-N sender with a window of one piece."""
 
     def __init__(self) -> None:
+        """Set a window of one piece."""
         super().__init__(1)
 
 
@@ -98,14 +104,14 @@ class SelectiveSender:
         self.window, self.span = window, window if span is None else span
 
     def on_start(self, program: Any) -> None:
-        """Store the program, and send the first window."""
+        """Store the program, through which the sender reads and sends, and send the first window."""
         self.program = program
         self.next = 0
         self.in_flight: dict[int, tuple[float, bytes]] = {}
         self.fill(program.now_s)
 
     def fill(self, now_s: float) -> None:
-        """Send new pieces while window and span have room for them, and set the timer."""
+        """Send new pieces while window and span have room for them, at the time `now_s` in s, and set the timer."""
         while len(self.in_flight) < self.window and self.next - min(self.in_flight, default=self.next) < self.span:
             piece = self.program.read(PIECE_BYTES)
             if not piece:
@@ -115,24 +121,30 @@ class SelectiveSender:
         self.wake_for_the_first(now_s)
 
     def send(self, number: int, datagram: bytes, now_s: float) -> None:
-        """Send a datagram with the piece of this number (from 0, not modulo 256), and record its timeout."""
+        """Send a datagram with the piece of this number (from 0, not modulo 256), and record that it is late 0.25 s
+        after `now_s`.
+        """
         self.in_flight[number] = (now_s + TIMEOUT_S, datagram)
         self.program.send(datagram)
 
     def wake_for_the_first(self, now_s: float) -> None:
-        """Set the program's timer to the earliest timeout, later than `now_s`; switch it off if no piece is in flight."""
+        """Set the program's timer to the earliest time at which a piece in flight is late, but after `now_s`; switch it
+        off if none is in flight.
+        """
         due_s = min((due_s for due_s, _ in self.in_flight.values()), default=None)
         # An ACK may arrive at the very moment of the timer, and a timer must be later.
         self.program.set_timer(None if due_s is None else max(due_s, now_s + 1e-6))
 
     def on_datagram(self, now_s: float, data: bytes) -> None:
-        """Remove the acknowledged piece from the pieces in flight, and send new ones."""
+        """Remove the piece whose number modulo 256 is in the ACK `data` from the pieces in flight, and send new ones;
+        ignore an ACK for any other piece.
+        """
         for number in [number for number in self.in_flight if number % NUMBERS == data[0]]:
             del self.in_flight[number]
             self.fill(now_s)
 
     def on_timer(self, now_s: float) -> None:
-        """Send late pieces again, and set the timer to the next timeout."""
+        """Send the pieces that are late at `now_s` again, and set the timer to the next time at which one is late."""
         for number, (due_s, datagram) in list(self.in_flight.items()):
             if due_s <= now_s + 1e-9:
                 self.send(number, datagram, now_s)
@@ -145,16 +157,17 @@ class SelectiveReceiver:
     """
 
     def __init__(self, window: int = 1) -> None:
+        """Set the number of pieces, from the next one on, that the receiver keeps."""
         self.window = window
 
     def on_start(self, program: Any) -> None:
-        """Store the program, and wait for piece 0."""
+        """Store the program, through which the receiver delivers and sends, and wait for piece 0."""
         self.program, self.waits_for = program, 0
         self.early: dict[int, bytes] = {}
 
     def on_datagram(self, _now_s: float, data: bytes) -> None:
-        """Keep a piece in the window, deliver those without a gap before them, and send an ACK with
-        the piece's number.
+        """Keep the piece in `data` (its number in the first byte) if it is in the window, deliver all pieces up to the
+        first gap, and send an ACK with the number of the datagram's piece.
         """
         if ahead(data[0], self.waits_for) < self.window:
             self.early[data[0]] = data[1:]

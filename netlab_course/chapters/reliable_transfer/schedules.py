@@ -18,7 +18,9 @@ WRAPS = 600
 
 
 def schedule(says: str, pieces: int, window: int | None = None, **more: Any) -> dict[str, Any]:
-    """Return a schedule for this number of pieces, with the advice `says` for a program that does not survive it.
+    """Return a schedule for this number of pieces, with a window in pieces (None: none is passed on) and the advice
+    `says` for a program that does not survive it; `more` has its other entries, which by default lose, duplicate, delay
+    and limit nothing.
 
     `more` may have `lost` and `twice`: names of datagrams; `late_s`: delays in s by name; `until_s`: the moment at
     which the transfer is interrupted; `most_sent`, `latest_s`: the limits of effort and time.
@@ -28,7 +30,9 @@ def schedule(says: str, pieces: int, window: int | None = None, **more: Any) -> 
 
 
 def in_words(case: Mapping[str, Any]) -> str:
-    """Return a schedule as the beginning of a sentence: pieces, window, and what is lost, duplicated or late."""
+    """Return the schedule `case` as the beginning of a sentence: pieces, window, and what is lost, duplicated, late or
+    interrupted.
+    """
     parts = []
     for key, what in (("lost", "lost"), ("twice", "arriving twice"), ("late_s", "late")):
         names = list(case[key])
@@ -42,7 +46,9 @@ def in_words(case: Mapping[str, Any]) -> str:
 
 
 def fault(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """Return the fault in a trial as a sentence, from its schedule and its result; "" if there is none."""
+    """Return the fault in a trial as a sentence, from its schedule `case` and the result `found` of `channel.transfer`;
+    "" if there is none.
+    """
     delivered, pieces = found["delivered"], case["pieces"]
     wrong = next((place for place, number in enumerate(delivered) if number != place), None)
     if wrong is not None:
@@ -65,7 +71,9 @@ def fault(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
 
 
 def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """Return advice on a fault of a trial: from its datagrams if they show the reason, else that of the schedule."""
+    """Return advice on a fault of a trial, from its schedule `case` and the result `found` of `channel.transfer`: from
+    its datagrams if they show the reason, else that of the schedule.
+    """
     if case["says"] == _KEPT:
         return _KEPT
     if found["shapeless"]:
@@ -103,8 +111,8 @@ def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
 
 
 def _wrong_piece(place: int, number: int) -> str:
-    """Return a sentence on the piece `number` (from 0; -1 for unknown data) that was delivered instead of the piece
-    `place`.
+    """Return a sentence on the piece `number` (from 0; -1 for unknown data) that was delivered where the piece `place`
+    (from 0) was due; the sentence counts pieces from 1.
     """
     if number < 0:
         return (
@@ -125,8 +133,8 @@ _KEPT = (
 
 
 def _kept(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
-    """Return two schedules for this number of pieces and this window: an interrupted transfer followed by one without
-    losses, which fails if a program keeps state in its class.
+    """Return two schedules with this window: an interrupted transfer of `pieces` + 1 pieces, followed by one of
+    `pieces` without losses, which fails if a program keeps state in its class.
     """
     # Another number of pieces gives pieces of different contents.
     return [
@@ -142,14 +150,16 @@ def _kept(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
 
 
 def every(first: int, step: int, last: int, name: str) -> list[str]:
-    """Return names of datagrams at a fixed distance, the last included: `every(5, 10, 30, "ack")` is ack 5, ack 15, ack
-    25.
+    """Return names of datagrams at a fixed distance, up to `last` at most: `every(5, 10, 30, "ack")` is ["ack 5", "ack
+    15", "ack 25"].
     """
     return [f"{name} {number}" for number in range(first, last + 1, step)]
 
 
 def _four(says: str, latest_s: float | None = 1.5, **more: Any) -> dict[str, Any]:
-    """Return a schedule of twelve pieces and a window of four, whose last piece must arrive by `latest_s`."""
+    """Return a schedule of twelve pieces and a window of four with the advice `says`, whose last piece must arrive by
+    `latest_s` in s (None: at any time); `more` has other entries as for `schedule`.
+    """
     return schedule(says, 12, 4, latest_s=latest_s, **more)
 
 

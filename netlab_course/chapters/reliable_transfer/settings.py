@@ -25,7 +25,9 @@ _STATED_RATIOS = (0.5, 0.55, 1.45, 1.55)
 
 
 def _derived(own: StudentValues) -> dict[str, float]:
-    """Return the goodput of the worked example, and the number of this copy's statement on TCP; both in Mbit/s."""
+    """Return the numbers that follow from a student's numbers, in Mbit/s by name: the goodput of the worked example,
+    `worked_mbps`, and the number of the copy's statement on TCP, `stated_mbps`.
+    """
     formula_mbps = theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, own.loss_percent / 100, c=theory.MATHIS_RANDOM_C)
     return {
         "worked_mbps": theory.selective_repeat_mbps(own.worked_window, own.worked_rate_mbps, own.worked_rtt_ms),
@@ -46,8 +48,8 @@ NUMBERS = OwnNumbers(
 
 
 def network(rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS, loss_rate: float = LOSS_RATE) -> Topology:
-    """Return a network of two hosts, a router and a link with this rate and round-trip time that randomly loses data,
-    but no ACKs.
+    """Return a network of sender h1, a router and receiver h2 behind a link with this rate and round-trip time, which
+    randomly loses data with the probability `loss_rate`, but no ACKs.
 
     The queue is in a router: TCP keeps only a few packets in a queue of its own host (TCP small queues).
     """
@@ -66,8 +68,8 @@ def network(rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS, loss_rate: flo
 def transfer(
     sender: Any, receiver: Any, duration_s: float = 10.0, topology: Topology | None = None, seed: int = 1
 ) -> Scenario:
-    """Return a scenario with a sender's and a receiver's program over the network `topology` (None: the chapter's
-    path), for this time in s and with this seed.
+    """Return a scenario with a sender's and a receiver's program (classes or objects) from h1 to h2 over the network
+    `topology` (None: the chapter's path), for `duration_s` seconds and with this seed.
     """
     program = Program("h1", "h2", sender=sender, receiver=receiver)
     return Scenario(
@@ -76,6 +78,8 @@ def transfer(
 
 
 def beside(own: StudentValues) -> Scenario:
-    """Return a scenario with Linux's TCP (CUBIC) over the path, with the rate and the losses of this copy."""
+    """Return a scenario with Linux's TCP (CUBIC) over the chapter's path, with the rate and the losses of a student's
+    copy.
+    """
     path = network(own.rate_mbps, RTT_MS, own.loss_percent / 100)
     return Scenario(path, [Tcp("h1", "h2", congestion="cubic")], duration_s=lasting(20, real_s=10), interval_s=1)
