@@ -36,14 +36,16 @@ ROUNDS = 2
 
 
 def stairs_ms(size_bytes: float, rtt_ms: float, initial_window_segments: int) -> float:
-    """Return the time in ms of a short transfer over a fast link: a handshake, then the rounds of slow start, the last
-    of which ends half-way.
+    """Return the time in ms of a TCP transfer of this size over a fast link: a handshake, then the rounds of slow
+    start, the last of which ends half-way.
     """
     return rtt_ms * (theory.slow_start_rounds(size_bytes, initial_window_segments) + 0.5)
 
 
 def smallest_window(size_bytes: float, rounds: int) -> int:
-    """Return the smallest initial window in segments with which this number of rounds suffices for a page."""
+    """Return the smallest initial window in segments with which a page of this size is sent in this number of rounds of
+    slow start.
+    """
     return math.ceil(size_bytes / MSS_BYTES / ((1 << rounds) - 1))
 
 
@@ -51,7 +53,7 @@ class Checks:
     """The checks of the chapter on short flows, each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.stairs = _stairs()
         self.window = _window(own)
         self.staircase = _staircase(own)
@@ -59,7 +61,9 @@ class Checks:
 
 
 def _stairs() -> Function:
-    """Return the check of the function that computes the time of a transfer in slow start."""
+    """Return the check of the function that computes the time of a transfer in slow start; it is the same for all
+    students.
+    """
     return Function(
         name="stairs of slow start",
         reference=stairs_ms,
@@ -109,7 +113,7 @@ def _stairs() -> Function:
 
 
 def _window(own: StudentValues) -> Number:
-    """Return the check of the initial window with which a page arrives within a deadline."""
+    """Return the check of the initial window with which the page of a student's numbers arrives within a deadline."""
     size_bytes = 1000 * own.page_kb
     return Number(
         name="initial window",
@@ -140,8 +144,8 @@ def _window(own: StudentValues) -> Number:
 
 
 def _flows(run: Run) -> list[dict[str, Any]]:
-    """Return the transfers of a run in the order of their starts, each a row of `run.flows` with the size `num_bytes`
-    of the scenario.
+    """Return the transfers of a run in the order of their starts, each as a dict with the values of its row of
+    `Run.flows` and its size `num_bytes` (None: no limit).
     """
     rows: list[dict[str, Any]] = [
         {str(name): value for name, value in row.items()} for row in run.flows.to_dict("records")
@@ -152,7 +156,7 @@ def _flows(run: Run) -> list[dict[str, Any]]:
 
 
 def _apart(run: Run) -> bool:
-    """Return whether a run has several transfers, and each is over before the next one starts."""
+    """Return whether a run has two transfers or more, and each is over before the next one starts."""
     flows = _flows(run)
     return len(flows) > 1 and all(
         one["start_s"] + one["completion_s"] <= two["start_s"] for one, two in pairwise(flows)
@@ -160,7 +164,7 @@ def _apart(run: Run) -> bool:
 
 
 def _stairs_taken_ms(run: Run) -> set[float]:
-    """Return the stairs in ms on which transfers of a run lie, each within 5 % of `stairs_ms` of its size."""
+    """Return the set of the times in ms by `stairs_ms` of those transfers of a run whose time is within 5 % of it."""
     rtt_ms = sum(shape.delay_ms for ends in (("h1", "h2"), ("h2", "h1")) for shape in links_on_path(run, *ends))
     found = set()
     for item, completion_s in zip(traffic_items(run), run.flows["completion_s"], strict=True):
@@ -171,21 +175,23 @@ def _stairs_taken_ms(run: Run) -> set[float]:
 
 
 def _sent_in_words(run: Run) -> str:
-    """Return the endpoints and sizes of a run's transfers as text."""
+    """Return the ends (sender and receiver) and the sizes of a run's transfers, each once, as text."""
     ways = sorted({f"{item['src']} to {item['dst']}" for item in traffic_items(run)})
     sizes = sorted({int(item.get("num_bytes") or 0) for item in traffic_items(run)})
     return f"{', '.join(ways)}: {', '.join(f'{size} bytes' if size else 'no num_bytes' for size in sizes)}"
 
 
 def _taken_in_words(run: Run) -> str:
-    """Return the duration of each transfer of a run as text, in the order of their starts."""
+    """Return the duration of each transfer of a run in ms as text, in the order of their starts; "not over" for one
+    that did not end.
+    """
     times_ms = [MS_PER_S * row["completion_s"] for row in _flows(run)]
     return ", ".join("not over" if math.isnan(ms) else f"{ms:.0f} ms" for ms in times_ms)
 
 
 def _staircase(own: StudentValues) -> Measurement:
-    """Return the check of a student's run of transfers of different sizes, which must take different numbers of round
-    trips.
+    """Return the check of a student's run of transfers of different sizes over the link of the student's numbers, which
+    must take different numbers of round trips.
     """
     return Measurement(
         name="a staircase of your own",
@@ -250,12 +256,16 @@ def _staircase(own: StudentValues) -> Measurement:
 
 
 def late_percent(table: pd.DataFrame, late_s: float = LATE_S) -> pd.Series[float]:
-    """Return the percentage of the pages that took longer than `late_s`, for each seed of a repeated measurement."""
+    """Return the percentage of the pages that took longer than `late_s` s, by seed, from a table of `netlab.repeat`
+    with a row for each page.
+    """
     return 100 * (table["completion_s"] > late_s).groupby(table["seed"]).mean()
 
 
 def _repeated(own: StudentValues) -> Repetition:
-    """Return the check of the repeated measurement of pages that a lost handshake delays."""
+    """Return the check of the repeated measurement of pages that a lost handshake delays, at the loss rate of a
+    student's numbers.
+    """
     return Repetition(
         name="pages that a lost handshake delays",
         scenario=lambda: lossy_pages(own),

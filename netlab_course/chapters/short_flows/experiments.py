@@ -18,22 +18,25 @@ _LINE_BYTES = np.geomspace(800, 1.2e6, 500)
 
 
 def completion_ms(table: pd.DataFrame, sizes_bytes: Sequence[int]) -> pd.DataFrame:
-    """Return the completion times in ms of transfers of these sizes, a row for each size and a column for each case of
-    the table, which `netlab.repeat` made with one seed.
+    """Return a table of the completion times in ms of transfers of these sizes, a row for each size and a column for
+    each case, from a table of `netlab.repeat` with one seed, whose column `case` has the cases and whose flows have the
+    sizes in this order.
     """
     times = {case: MS_PER_S * rows["completion_s"].to_numpy() for case, rows in table.groupby("case", sort=False)}
     return pd.DataFrame(times, index=pd.Index(sizes_bytes, name="size_bytes"))
 
 
 def sizes_figure(by_rate: pd.DataFrame, title: str) -> plots.Comparison:
-    """Return a figure of the completion times in ms by size, a series for each column, which is a rate in Mbit/s, with
-    theory for an initial window of 10 segments and 100 ms.
+    """Return a figure of the completion times in ms by size in kB, with theory for an initial window of 10 segments and
+    100 ms; `by_rate` has a row for each size in bytes (the index) and a column for each rate in Mbit/s.
     """
     comparison = plots.Comparison("Size (kB)", "Completion time (ms)", title, log_x=True, log_y=True)
     for rate_mbps, times_ms in by_rate.items():
 
         def formula(size_kb: Any, rate_mbps: Any = rate_mbps) -> Any:
-            """Return theory's completion times in ms for sizes in kB."""
+            """Return an array of theory's completion times in ms for one size or several in kB, on a link of
+            `rate_mbps`.
+            """
             return np.array([theory.short_flow_ms(1000 * size, rate_mbps, RTT_MS) for size in np.atleast_1d(size_kb)])
 
         sizes_kb = by_rate.index.to_numpy() / 1000
@@ -42,8 +45,9 @@ def sizes_figure(by_rate: pd.DataFrame, title: str) -> plots.Comparison:
 
 
 def window_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the completion time in ms, rounded, and the retransmitted segments of a page for each queue, a row for
-    each initial window; `table` has these two as the cases of `netlab.repeat`.
+    """Return a table with a row for each initial window in segments: the completion time in ms, rounded, and the
+    retransmitted segments of a page for each queue; `table` is from `netlab.repeat`, with the columns `initial window`
+    and `queue` for its cases.
     """
     columns = {"initial window": table["initial window"].unique()}
     for name, rows in table.groupby("queue", sort=False):
@@ -53,8 +57,8 @@ def window_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def crowd_figure(run: Run) -> go.Figure:
-    """Return a figure of the completion times of all pages of a run, from the fastest to the slowest, by their
-    retransmissions.
+    """Return a figure of the completion times in ms of all pages (flows) of a run, from the fastest to the slowest, in
+    three series: without retransmissions, with some, and with a timeout.
     """
     flows = run.flows.sort_values("completion_s").reset_index(drop=True)
     kinds = {
@@ -77,8 +81,9 @@ def crowd_figure(run: Run) -> go.Figure:
 
 
 def page_packets(run: Run, place: int) -> pd.DataFrame:
-    """Return the captured packets of the page with index `place` in a run with a capture at h1, a row for each, with times in
-    ms after the first one.
+    """Return a table of the packets that a run captured at h1 of one page, a row for each, with times in ms after the
+    first one and bytes counted from the first of each direction; `place` is the page's place among the run's flows,
+    from 0.
     """
     seen = run.packets
     first_port = int(seen.loc[seen["dst"] == "h2", "dst_port"].min())
@@ -104,8 +109,9 @@ def page_packets(run: Run, place: int) -> pd.DataFrame:
 
 
 def lost_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the time in ms of a page, its retransmissions and timeouts, and the additional time, a row for each lost
-    packet: the cases `lost` of `netlab.repeat`, of which the first lost nothing.
+    """Return a table with a row for each lost packet, from a table of `netlab.repeat` whose column `lost` names it: the
+    time in ms of a page, its retransmissions and timeouts, and the time in ms more than in the first row, in which
+    nothing was lost.
     """
     page_ms = MS_PER_S * table["completion_s"]
     return pd.DataFrame(

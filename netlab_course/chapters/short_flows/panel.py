@@ -17,19 +17,21 @@ SIZES_BYTES = np.geomspace(500, 2e6, 300)
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show in a panel the time of one transfer by its size, the link's rate, the round-trip time, the initial window
-    and the queue.
+    """Return the parts of a panel that shows the time of one transfer by its size, the link's rate, the round-trip
+    time, the initial window and the queue: its controls, and the functions that make its scenario and its figure.
     """
 
     def scenario(size_kb: float, rate_mbps: float, rtt_ms: int, window: int, queue_packets: int) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: one TCP transfer of this size with an initial window of
+        `window` segments, over a link with this rate, round-trip time and queue.
         """
         page = Tcp("h1", "h2", num_bytes=round(1000 * size_kb), initial_window_segments=window)
         return {"topology": path(rate_mbps, rtt_ms, queue_packets), "traffic": [page], "duration_s": MAX_DURATION_S}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the completion time of a run's transfer by size, with theory."""
+        """Return the figure of the completion time of the transfer in the run `result` by size, with theory; `settings`
+        has the values of the controls.
+        """
         flow = result.flows.iloc[0]
         rate_mbps, rtt_ms, window = settings["rate_mbps"], settings["rtt_ms"], settings["window"]
         taken_ms = MS_PER_S * flow["completion_s"]

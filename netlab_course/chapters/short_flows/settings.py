@@ -22,12 +22,16 @@ _STATED_RATIOS = (0.12, 0.18, 1.8, 2)
 
 
 def failing_percent(own: StudentValues) -> float:
-    """Return the chance in % that a handshake fails at once, because its SYN or its SYN-ACK is lost."""
+    """Return the chance in % that a handshake fails at once, because its SYN or its SYN-ACK is lost, at the loss rate
+    of a student's copy.
+    """
     return float(100 * (1 - (1 - own.loss_percent / 100) ** 2))
 
 
 def _derived(own: StudentValues) -> Mapping[str, Any]:
-    """Return the deadline of a page in ms, and the number of this copy's statement on late pages in %."""
+    """Return the numbers that follow from a student's numbers, by name: the deadline of a page in ms, `deadline_ms`,
+    and the number of the copy's statement on late pages in %, `stated_percent`.
+    """
     return {
         "deadline_ms": round(2.8 * own.page_rtt_ms),
         "stated_percent": stated_number(own, failing_percent(own), _STATED_RATIOS),
@@ -49,14 +53,16 @@ NUMBERS = OwnNumbers(
 def path(
     rate_mbps: float = 10, rtt_ms: float = RTT_MS, queue_packets: int = LONG_QUEUE_PACKETS, loss_rate: float = 0.0
 ) -> Topology:
-    """Return a network of a sender, a router and a receiver behind a slow link, with half of the round-trip time in
-    each direction.
+    """Return a network of sender h1, a router and receiver h2 behind a link with this rate, queue and random loss (0 to
+    1) in each direction, and half of the round-trip time as its delay.
     """
     slow = Link("r1", "h2", rate_mbps=rate_mbps, delay_ms=rtt_ms / 2, queue_packets=queue_packets, loss_rate=loss_rate)
     return Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1"), slow])
 
 
 def lossy_pages(own: StudentValues) -> Scenario:
-    """Return a scenario of 200 pages of 20 kB, one every half second, on a path with this copy's losses."""
+    """Return a scenario of 120 s with 200 pages of 20 kB, one every half second, over the chapter's path with the
+    losses of a student's copy.
+    """
     pages = [Tcp("h1", "h2", num_bytes=CROWD_BYTES, start_s=PAGE_EVERY_S * number) for number in range(PAGES)]
     return Scenario(path(loss_rate=own.loss_percent / 100), pages, duration_s=PAGES_S)

@@ -10,7 +10,7 @@ class Checks:
     """The checks of the chapter "Start here", each an attribute."""
 
     def __init__(self, own: StudentValues) -> None:  # noqa: ARG002 (every chapter's checks are made from own numbers)
-        """Make the check; this chapter has no own numbers."""
+        """Make the chapter's only check, `rtt`; its number is the same for all students, so that `own` is not used."""
         one_way_ms = DELAYS_MS["h2"] + DELAYS_MS["h3"]
         self.rtt = Number(
             name="round-trip time h2-h3",

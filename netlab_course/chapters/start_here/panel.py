@@ -16,15 +16,19 @@ SECONDS = 5.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show in a panel pings over one link, with the effects of its delay and of other traffic."""
+    """Return the parts of a panel that shows pings over one link, with the effects of its delay and of other traffic:
+    its controls, and the functions that make its scenario and its figure.
+    """
 
     def network(settings: Settings) -> Topology:
-        """Return the network for the settings of the controls."""
+        """Return a network of h1, a router and h2, whose second link has the rate and the delay of the controls' values
+        `settings`.
+        """
         return topologies.chain([None, settings["rate_mbps"]], [0, settings["delay_ms"]])
 
     def scenario(**settings: Any) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: pings from h1 to h2 and, if `beside_mbps` is above 0, UDP of
+        that rate beside them, over a link with the `rate_mbps` and `delay_ms` of the controls' values `settings`.
         """
         traffic: list[Traffic] = [Ping("h1", "h2", interval_s=0.2)]
         if settings["beside_mbps"] > 0:
@@ -32,7 +36,9 @@ def panel() -> PanelParts:
         return {"topology": network(settings), "traffic": traffic, "duration_s": SECONDS}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the round-trip times of a run's pings over time, with that of the empty path."""
+        """Return the figure of the round-trip times of the pings in the run `result` over time, with that of the empty
+        path; `settings` has the values of the controls.
+        """
         empty_ms = theory.ping_rtt_ms(network(settings).path_hops("h1", "h2"))
         echoes = result.pings.dropna()
         lost = len(result.pings) - len(echoes)

@@ -9,7 +9,9 @@ QUEUE_PACKETS = 100
 
 
 def three_hosts() -> Topology:
-    """Return a network of three hosts around a router, each with its own delay; the link to h3 is slow."""
+    """Return a network of hosts h1, h2 and h3 around a router, with delays of 5, 10 and 20 ms (one way); only the link
+    to h3 has a rate, 10 Mbit/s.
+    """
     return of_links(
         Link("h1", "r1", delay_ms=DELAYS_MS["h1"]),
         Link("r1", "h2", delay_ms=DELAYS_MS["h2"]),

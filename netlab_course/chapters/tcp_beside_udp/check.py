@@ -26,22 +26,26 @@ _SAFE_SENSOR_MBPS = 0.93
 
 
 def _video_with(own: StudentValues, goodput_mbps: float) -> float:
-    """Return the video's rate in Mbit/s if the update must have this goodput in Mbit/s."""
+    """Return the rate in Mbit/s of the fastest video with which the update of a student's numbers gets this goodput in
+    Mbit/s; with a wrong goodput it is a known mistake.
+    """
     return settings.video_mbps(goodput_mbps * 60 * own.update_minutes / 8, own.update_minutes)
 
 
 def _rates_mbps(run: Run, src: str) -> list[float]:
-    """Return the rates in Mbit/s of a run's UDP flows from a host to h3."""
+    """Return the rates in Mbit/s of a run's UDP flows from the host `src` to h3, in the order of the scenario."""
     return [item["rate_mbps"] for item in traffic_items(run, kind="udp", src=src, dst="h3")]
 
 
 def _updates(run: Run) -> list[dict[str, Any]]:
-    """Return the TCP flows (fields of the scenario) from h2 to h3 in a run."""
+    """Return the TCP flows from h2 to h3 of a run, as dicts of the scenario file."""
     return traffic_items(run, kind="tcp", src="h2", dst="h3")
 
 
 def _goodput_mbps(run: Run, kind: str, src: str) -> float:
-    """Return the goodput in Mbit/s, without the start, of the first flow of this kind and sender in a run."""
+    """Return the goodput in Mbit/s after the first 10 s of the first flow of a run with this kind ("tcp" or "udp") and
+    this sender. Raises IndexError if there is none.
+    """
     flows = run.flows[(run.flows["kind"] == kind) & (run.flows["src"] == src)]
     return float(run.goodput_mbps(SETTLED_S)[flows["flow"].iloc[0]])
 
@@ -50,7 +54,7 @@ class Checks:
     """The checks of the chapter "TCP beside UDP", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         goodput_mbps = own.update_mb * 8 / (60 * own.update_minutes)
 
         self.repeated = Repetition(

@@ -22,8 +22,8 @@ _TCP_SHARE = theory.MSS_BYTES / theory.tcp_wire_bytes()
 
 
 def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
-    """Return the theoretical goodputs of TCP and of UDP in Mbit/s if UDP offers `udp_mbps`: TCP gets the rest, or with
-    a queue for each flow its max-min share. `queue` is a key of `DISCIPLINES`.
+    """Return the theoretical goodputs of TCP and of UDP in Mbit/s if UDP offers `udp_mbps` of data on 5 Mbit/s: with
+    the queue "drop-tail" TCP gets the rest, with "one for each flow" its max-min share.
     """
     if queue == "drop-tail":
         return left_mbps(udp_mbps, RATE_MBPS, PAYLOAD_BYTES), min(udp_mbps, RATE_MBPS * _UDP_SHARE)
@@ -34,14 +34,15 @@ def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
 
 @panel_maker(earlier=EARLIER)
 def panel() -> PanelParts:
-    """Show in a panel a TCP connection with UDP of some rate on 5 Mbit/s, and the effect of the queue.
+    """Return the parts of a panel that shows a TCP connection beside UDP of some rate on 5 Mbit/s, and the effect of
+    the queue: its controls, and the functions that make its scenario and its figure.
 
     A run takes 20 s of network time, of which the first 10 s are ignored.
     """
 
     def scenario(udp_mbps: float, room_packets: float, draw: int, queue: str) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: UDP of this rate at random moments and a TCP connection over 5
+        Mbit/s, behind a queue (a key of `DISCIPLINES`) with this room, which is rounded; `draw` is the seed.
         """
         return {
             "topology": topologies.three_pcs(RATE_MBPS, round(room_packets), aqm=DISCIPLINES[queue]),
@@ -53,11 +54,15 @@ def panel() -> PanelParts:
         }
 
     def forecast(place: int, queue: str) -> Callable[[float], float]:
-        """Return a function of UDP's rate: the goodput of TCP (`place` 0) or of UDP (1) in theory."""
+        """Return a function of UDP's rate in Mbit/s that returns the theoretical goodput in Mbit/s of TCP (`place` 0)
+        or of UDP (1) behind a queue, a key of `DISCIPLINES`.
+        """
         return lambda udp_mbps: shares_mbps(udp_mbps, queue)[place]
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the goodputs of TCP and UDP in a run by the rate of UDP, with theory."""
+        """Return the figure of the goodputs of TCP and UDP after the first 10 s of the run `result` by the rate of UDP,
+        with theory; `settings` has the values of the controls.
+        """
         udp_mbps, queue = settings["udp_mbps"], settings["queue"]
         tcp = result.flows.iloc[1]
         # A connection that never opened has no intervals; its goodput is 0.

@@ -41,8 +41,8 @@ keep in their own host's queue."""
 
 
 def left_mbps(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
-    """Return the goodput in Mbit/s of a TCP connection that gets the rest of a link on which UDP has `udp_mbps` of
-    data; 0 if nothing is left.
+    """Return the goodput in Mbit/s of a TCP connection that gets the rest of a link of `rate_mbps` on which UDP has
+    `udp_mbps` of data in datagrams with this payload; 0 if nothing is left.
     """
     wire_mbps = udp_mbps * theory.udp_wire_bytes(payload_bytes) / payload_bytes
     left = rate_mbps - wire_mbps
@@ -50,8 +50,8 @@ def left_mbps(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
 
 
 def video_mbps(update_mb: float, update_minutes: float) -> float:
-    """Return the highest rate of the video in Mbit/s with which an update of this many megabytes arrives within these
-    minutes.
+    """Return the highest rate of the video in Mbit/s with which an update of `update_mb` megabytes arrives within
+    `update_minutes` minutes, beside the sensor on the link of 5 Mbit/s.
     """
     goodput = update_mb * BITS_PER_BYTE / (60 * update_minutes)
     taken = goodput * theory.tcp_wire_bytes() / theory.MSS_BYTES
@@ -59,8 +59,8 @@ def video_mbps(update_mb: float, update_minutes: float) -> float:
 
 
 def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
-    """Return the mean time in ms that a segment waits for retransmission timers that double without a limit; infinite
-    from a loss rate of 0.5 on.
+    """Return the mean time in ms that a segment, which is lost with the probability `loss_rate` each time, waits for
+    retransmission timers that double without a limit; infinite from a loss rate of 0.5 on.
     """
     return first_timer_ms * loss_rate / (1 - 2 * loss_rate) if loss_rate < 0.5 else math.inf
 
@@ -70,7 +70,9 @@ _STATED_RATIOS = (0.88, 0.93, 1.18, 1.24)
 
 
 def _derived(own: StudentValues) -> Mapping[str, float]:
-    """Return the wait of the worked example in ms, and the number of this copy's statement on TCP in Mbit/s."""
+    """Return the numbers that follow from a student's numbers, by name: the wait of the worked example in ms,
+    `worked_wait_ms`, and the number of the copy's statement on TCP in Mbit/s, `stated_mbps`.
+    """
     left = left_mbps(SENSOR_MBPS + own.beside_mbps, RATE_MBPS, PAYLOAD_BYTES)
     return {
         "worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate),
@@ -95,7 +97,9 @@ NUMBERS = OwnNumbers(
 
 
 def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
-    """Return the flows of the sensor and the video, both UDP, and the update, TCP, whose other fields are `tcp`."""
+    """Return three flows to h3: the sensor from h1 (UDP, 1 Mbit/s), the video from h2 (UDP, `video_mbps`) and the
+    update from h2 (TCP from 1 s on, with the fields `tcp`).
+    """
     return [
         Udp("h1", "h3", rate_mbps=SENSOR_MBPS),
         Udp("h2", "h3", rate_mbps=video_mbps),
@@ -106,16 +110,16 @@ def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
 def beside(
     video_mbps: float, seed: int = 1, duration_s: float = lasting(40, real_s=25), interval_s: float = 1, **queue: Any
 ) -> Scenario:
-    """Return a scenario of sensor, video (at `video_mbps`) and update on the slow link, with this seed, duration and
-    interval in s; `queue` has other fields of that link.
+    """Return a scenario of sensor, video (at `video_mbps`) and update on the link of 5 Mbit/s, with this seed, duration
+    and interval in s; `queue` has other fields of that link, such as `aqm`.
     """
     network = topologies.three_pcs(rate_mbps=RATE_MBPS, **{"queue_packets": QUEUE_PACKETS, **queue})
     return Scenario(network, senders(video_mbps), duration_s=duration_s, interval_s=interval_s, seed=seed)
 
 
 def loss_ratio(access_mbps: float | None, seeds: int = 8) -> Interval:
-    """Return TCP's loss rate relative to the video's of 4 Mbit/s, with its interval over the seeds, if the link of h2 has
-    this rate (None: unlimited).
+    """Return TCP's loss rate divided by that of a video of 4 Mbit/s beside it, as the mean over the seeds 1 to `seeds`
+    with its interval, if the link of their sender h2 has the rate `access_mbps` (None: unlimited).
     """
     without: dict[str, Any] = {"rate_mbps": None, "queue_packets": None}
     access = Link("h2", "s1", rate_mbps=access_mbps, queue_packets=1000 if access_mbps else None, reverse=without)
@@ -126,7 +130,9 @@ def loss_ratio(access_mbps: float | None, seeds: int = 8) -> Interval:
 
 
 def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
-    """Return the goodput of sensor, video and update in Mbit/s without the start, a row for each run."""
+    """Return a table of the goodputs in Mbit/s of `sensor`, `video` and `TCP` after the first 10 s, a row for each run
+    (the keys of `runs`), whose flows are in this order.
+    """
     # A connection that never opened has no intervals; its goodput is 0.
     rows = [run.goodput_mbps(SETTLED_S).reindex(run.flows["flow"], fill_value=0.0) for run in runs.values()]
     return pd.DataFrame(
@@ -135,8 +141,8 @@ def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
 
 
 def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
-    """Return the goodput of each flow of a run in Mbit/s without the start, with its max-min fair share, as text, a row
-    for each flow.
+    """Return a table with a row for each flow of a run: its name, and as text its goodput in Mbit/s after the first 10
+    s and its max-min fair share beside a video of `video_mbps` ("-" for flows of other hosts).
     """
     # The shares are in bits on the link, headers included: 1000 bytes of UDP data take 1042 bytes, 1448 of TCP's take 1514.
     udp_share = PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES)
@@ -158,7 +164,9 @@ def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
 
 
 def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
-    """Return a figure of the congestion window of the only TCP flow of each run (by name) over time."""
+    """Return a figure of the congestion window in segments of the only TCP flow of each run (by name) over time in
+    s.
+    """
     figure = go.Figure()
     for number, (name, run) in enumerate(runs.items()):
         rows = run.intervals[run.intervals["cwnd_segments"].notna()]
@@ -178,8 +186,8 @@ FIRST_TIMER_MS = LOSSY_MS + 200
 
 
 def loss_table(runs: Mapping[float, Run]) -> pd.DataFrame:
-    """Return the goodput in kbit/s of one connection with its interval, three formulas, and timeouts per loss, from runs
-    of several connections by loss rate; a row for each run.
+    """Return a table by loss rate (0 to 1, the keys of `runs`), each run with several connections: the mean goodput of
+    a connection in kbit/s with its half width, the goodputs by three formulas, and timeouts per retransmission.
     """
     rows = {}
     for rate, run in runs.items():
@@ -196,8 +204,9 @@ def loss_table(runs: Mapping[float, Run]) -> pd.DataFrame:
 
 
 def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
-    """Return the losses of TCP and of the video in the runs of one case, by name; the last four values are in kbit/s:
-    two formulas with TCP's own losses and round-trip time, and the goodput with its half width.
+    """Return values by name from the runs of one case with the flows of `senders`: the loss rates of video and TCP (0
+    to 1, TCP's with its half width), TCP's RTT in ms, two formulas with these, and TCP's goodput with its half width,
+    all three in kbit/s.
     """
     tcp, video = (pd.DataFrame([run.flows.iloc[place] for run in runs]) for place in (2, 1))
     loss_rate, loss_half = interval(tcp["loss_rate"].dropna())
@@ -216,8 +225,8 @@ def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
 
 
 def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> pd.DataFrame:
-    """Return the table of `loss_table` for printing, with the mean wait in s by `wait`, a student's function of the
-    first timer in ms and the loss rate, where that is below 0.5.
+    """Return a table for printing from that of `loss_table`, with a column of the mean wait in s by the function
+    `wait`, a student's, of the first timer in ms and the loss rate; "-" from a loss rate of 0.5 on.
     """
     waits = [f"{wait(FIRST_TIMER_MS, rate) / 1000:.2f}" if rate < 0.5 else "-" for rate in table.index]
     return spaced(
@@ -235,7 +244,9 @@ def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> p
 
 
 def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Return a figure of the table of `loss_table`: measured points, and the three formulas as lines."""
+    """Return a figure of the goodput in kbit/s of a connection by loss rate, from the table of `loss_table`: measured
+    points, and the three formulas as lines.
+    """
     rates = np.geomspace(0.004, 0.65, 80)
     comparison = plots.Comparison(
         x_label="Loss rate", y_label="Goodput (kbit/s)", title=title, log_x=True, log_y=True
@@ -266,8 +277,8 @@ def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
 
 
 def crowd_theory_mbps(udp_flows: int) -> tuple[float, float]:
-    """Return the theoretical goodput in Mbit/s of TCP and of each of these UDP flows, in proportion to their packets in
-    the queue.
+    """Return the theoretical goodputs in Mbit/s of TCP and of each of `udp_flows` UDP flows from the same host over 100
+    Mbit/s, in proportion to their packets in the host's queue.
     """
     shares = theory.held_shares_mbps(
         [TCP_HELD_PACKETS, *[UDP_HELD_PACKETS] * udp_flows],
@@ -282,14 +293,16 @@ def crowd_theory_mbps(udp_flows: int) -> tuple[float, float]:
 
 
 def crowd_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
-    """Return the values of `crowd_row` for runs by send buffer and number of UDP flows, a row for each run."""
+    """Return a table of the values of `crowd_row` for each run, a row for each; the keys of `runs` are the send buffer
+    and the number of UDP flows, which become the index.
+    """
     rows = {case: crowd_row(run) for case, run in runs.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["buffer", "UDP flows"])
 
 
 def crowd_row(run: Run) -> dict[str, float]:
-    """Return the goodputs in Mbit/s of TCP, of one UDP flow (the mean) and of all in a run, and the drops of the queue,
-    by name.
+    """Return values of a run by name: the goodputs after 1 s in Mbit/s of `TCP`, `each UDP` (the mean of the UDP flows)
+    and in `total`, and the packets `dropped` by the queue.
     """
     goodput = run.goodput_mbps(after_s=1)
     is_tcp = goodput.index.str.contains("cubic")
@@ -302,8 +315,8 @@ def crowd_row(run: Run) -> dict[str, float]:
 
 
 def crowd_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Return a figure of the goodputs of TCP and of each UDP flow by the number of UDP flows, the index of the table,
-    with theory.
+    """Return a figure of the goodputs in Mbit/s of TCP and of each UDP flow by the number of UDP flows, with theory;
+    `table` has rows of `crowd_row` with that number as the index.
     """
     counts = np.arange(1, table.index.max() + 1)
     comparison = plots.Comparison(x_label="UDP flows", y_label="Goodput (Mbit/s)", title=title)
@@ -313,8 +326,8 @@ def crowd_figure(table: pd.DataFrame, title: str) -> go.Figure:
 
 
 def ending_figure(run: Run, ends_s: Sequence[float], title: str) -> go.Figure:
-    """Draw TCP's goodput in a run over time while UDP flows end one after the other at `ends_s`,
-    with theory's steps.
+    """Return a figure of the goodputs in Mbit/s of TCP and of all UDP flows together in a run over time, while the UDP
+    flows end one after the other at the times `ends_s`, with TCP's steps by theory.
     """
     figure = go.Figure()
     rows = run.intervals.assign(kind=np.where(run.intervals["flow"].str.contains("cubic"), "TCP", "all UDP flows"))

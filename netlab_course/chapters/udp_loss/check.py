@@ -26,8 +26,8 @@ _LONG_ENOUGH_S = 5
 
 
 def goodput_limit_mbps(rate_mbps: float, payload_bytes: int, framing_bytes: int) -> float:
-    """Return the largest goodput in Mbit/s of UDP over a link, on which each packet takes
-    `framing_bytes` in addition.
+    """Return the largest goodput in Mbit/s of UDP with this payload over a link on which each packet takes
+    `framing_bytes` in addition to payload, UDP and IP headers.
     """
     return rate_mbps * payload_bytes / (payload_bytes + _HEADERS_BYTES + framing_bytes)
 
@@ -44,8 +44,8 @@ class PaperProbe:
         self._lost = 0.0
 
     def __call__(self, offered_mbps: float, duration_s: float) -> float:
-        """Return the goodput in Mbit/s at an offered rate that lasts for some seconds. Raises RuntimeError when the
-        allowed probes or lost datagrams are used up.
+        """Return the goodput in Mbit/s of a probe that offers `offered_mbps` for `duration_s` seconds. Raises
+        RuntimeError when the allowed probes or lost datagrams are used up, ValueError for a duration below 0.01 s.
         """
         if duration_s < _MIN_DURATION_S:
             raise ValueError(f"a probe lasts {_MIN_DURATION_S} s or more, got {duration_s}")
@@ -61,6 +61,7 @@ class PaperProbe:
         return min(offered_mbps, limit_mbps)
 
     def __repr__(self) -> str:
+        """Return a text that names the probe by the rate of its bottleneck, for messages."""
         return f"<probe of a {self.rate_mbps:g} Mbit/s bottleneck>"
 
 
@@ -68,7 +69,7 @@ class Checks:
     """The checks of the chapter "UDP loss", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.limit = _limit()
         self.overload = _overload(own)
         self.counted = _counted_bytes(own)
@@ -76,7 +77,9 @@ class Checks:
 
 
 def _limit() -> Function:
-    """Return the check of the function that computes the largest goodput of UDP over a link."""
+    """Return the check of the function that computes the largest goodput of UDP over a link; it is the same for all
+    students.
+    """
     return Function(
         name="goodput limit",
         reference=goodput_limit_mbps,
@@ -113,17 +116,17 @@ def _limit() -> Function:
 
 
 def _flows(run: Run) -> list[dict[str, Any]]:
-    """Return the items of traffic from h1 to h2 in a run."""
+    """Return the items of traffic from h1 to h2 in a run, as dicts of the scenario file."""
     return traffic_items(run, src="h1", dst="h2")
 
 
 def _slow(run: Run) -> list[LinkShape]:
-    """Return the properties of those links from h1 to h2 in a run that have a rate."""
+    """Return the properties of those links on the path from h1 to h2 in a run that have a rate, in their order."""
     return [shape for shape in links_on_path(run, "h1", "h2") if shape.rate_mbps is not None]
 
 
 def _overload(own: StudentValues) -> Measurement:
-    """Return the check of a student's run that overloads a link."""
+    """Return the check of a student's run that overloads a link with the rate and queue of the student's numbers."""
     return Measurement(
         name="a measurement of your own",
         conditions=[
@@ -175,13 +178,15 @@ def _overload(own: StudentValues) -> Measurement:
 
 
 def _sending_s(run: Run) -> list[float]:
-    """Return the time in s for which each flow from h1 to h2 of a run sends."""
+    """Return the time in s for which each flow from h1 to h2 of a run sends, in the order of the scenario."""
     whole_s = run.scenario["duration_s"]
     return [flow["duration_s"] or whole_s - flow["start_s"] for flow in _flows(run)]
 
 
 def _counted_bytes(own: StudentValues) -> Number:
-    """Return the check of the number of bytes that the link counted for each datagram in that run."""
+    """Return the check of the number of bytes that the link counted for each datagram, with the payload of a student's
+    numbers, in the run of the check `overload`.
+    """
     payload = own.payload_bytes
     return Number(
         name="bytes that the link counted",
@@ -210,7 +215,9 @@ def _counted_bytes(own: StudentValues) -> Number:
 
 
 def _search() -> Function:
-    """Return the check of a function that finds the rate of a bottleneck by a few probes."""
+    """Return the check of a function that finds the rate of a bottleneck by a few probes; it is the same for all
+    students.
+    """
     return Function(
         name="search for the bottleneck",
         reference=lambda probe: probe.rate_mbps,

@@ -35,8 +35,8 @@ PUBLISHED_SHARES = {
 
 
 def second_half_loss(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the loss rate (0 to 1) of each flow of a run in the second half of its sending time; the flows send one
-    after the other.
+    """Return an array of the loss rate (0 to 1) of each flow of a run in the second half of its sending time, in the
+    order of the flows, which must send one after the other.
     """
     losses = []
     for flow, start_s, duration_s, sent_bytes in zip(
@@ -51,8 +51,9 @@ def second_half_loss(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
 def framing_figure(
     payloads_bytes: Sequence[int], as_tc: Run, as_wire: Run, limit: Callable[..., float]
 ) -> plots.Comparison:
-    """Return a figure of the goodput of an overloaded link by payload with two framings (a run for each), with `limit`
-    (of rate, payload and framing) and with the rival explanation.
+    """Return a figure of the goodput in Mbit/s of an overloaded link by payload, from a run with each of two framings
+    whose flows have these payloads in this order, beside `limit`, a function of rate in Mbit/s, payload and framing in
+    bytes, and the rival explanation.
     """
     sizes = np.geomspace(60, 1500, 400)
     comparison = plots.Comparison(
@@ -82,8 +83,9 @@ def framing_figure(
 
 
 def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
-    """Return a printed table of goodput in Mbit/s and loss in % of the staircase run `climb`, with theory, at the published
-    rates and at 20.36 Mbit/s, which explains a difference; `offered_mbps`, the rates of its steps, must have them all.
+    """Return a table for printing of goodput in Mbit/s and loss in % in theory, in the run `climb` and as published, a
+    row for each published rate and for 20.36 Mbit/s; the flows of the run offer `offered_mbps` one after the other,
+    which must have all these rates.
     """
     late = second_half_loss(climb)
     rows = []
@@ -106,8 +108,9 @@ def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
 
 
 def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the wait in ms of a packet at a time in s (a number or an array) after the beginning of an overload of
-    `offered_mbps` on a link that carries `limit_mbps` of data: the queue fills linearly, and then it is full.
+    """Return the wait in ms, as an array, of a packet at the time `t_s` in s (a number or an array) after the beginning
+    of an overload of `offered_mbps` on a link that carries `limit_mbps` of data: the queue of 100 packets fills
+    linearly, and then it is full.
     """
     excess_per_s = (offered_mbps - limit_mbps) * BITS_PER_MEGABIT / BITS_PER_BYTE / settings.PAYLOAD_BYTES
     full_ms = theory.queueing_delay_ms(
@@ -117,8 +120,8 @@ def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any,
 
 
 def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Comparison:
-    """Return a figure of the round-trip times of a run's ping beside UDP of `offered_mbps` that overloads the link from
-    the start, with the wait in theory if the link carries `limit_mbps` of data.
+    """Return a figure of the round-trip times in ms of a run's ping over time beside UDP of `offered_mbps` that
+    overloads the link from the start, with the wait in theory if the link carries `limit_mbps` of data.
     """
     echoes = run.pings.dropna()
     return plots.Comparison(
@@ -133,16 +136,16 @@ def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Compa
 
 
 def above_the_line_ms(run: Run, offered_mbps: float, limit_mbps: float) -> pd.Series[float]:
-    """Return the excess in ms of each round-trip time of a run's ping over the wait in theory, `wait_ms` with this
-    offered rate and limit.
+    """Return how much longer, in ms, each answered ping of a run took than the wait by `wait_ms` at its time, with this
+    offered rate and limit; lost pings are left out.
     """
     echoes = run.pings.dropna()
     return echoes["rtt_ms"] - wait_ms(echoes["t_s"], offered_mbps, limit_mbps)
 
 
 def lost_at_random(network: Topology, seeds: int = 8) -> dict[str, Interval]:
-    """Measure the loss rate of pings and of datagrams (5.2 Mbit/s, at random moments) in 30 s; return mean and half
-    width over the seeds, by kind ("udp", "ping").
+    """Run UDP of 5.2 Mbit/s at random moments and pings from h1 to h3 in this network for 30 s, with the seeds 1 to
+    `seeds`; return the mean loss rate (0 to 1) and its half width by kind ("udp", "ping").
     """
     traffic = [Udp("h1", "h3", rate_mbps=5.2, spacing="random"), Ping("h1", "h3", interval_s=0.217)]
     found = repeat(Scenario(network, traffic, duration_s=30), seeds=seeds)
@@ -150,8 +153,8 @@ def lost_at_random(network: Topology, seeds: int = 8) -> dict[str, Interval]:
 
 
 def by_scenario(table: pd.DataFrame) -> pd.DataFrame:
-    """Return goodput in Mbit/s and loss rate of h1 and h2 by `epfl`'s scenarios, which follow each other in a run, from
-    a table of `netlab.repeat`; a row for each flow and seed.
+    """Return a table with a row for each flow and seed, from a table of `netlab.repeat` of a run in which the scenarios
+    of `epfl` follow each other: `scenario` ("A1", "A2", "A3"), `src`, `seed`, `goodput_mbps` and `loss_rate` (0 to 1).
     """
     starts_s = sorted(table["start_s"].unique())
     names = dict(zip(starts_s, PUBLISHED_SHARES, strict=True))
@@ -160,8 +163,8 @@ def by_scenario(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return theory, mean and 95 % interval over the seeds of the table of `by_scenario`, as a printed table with a row for
-    each flow.
+    """Return a table for printing with a row for each scenario and host, from the table of `by_scenario`: the offered
+    rate in Mbit/s, and goodput and loss in theory and as mean over the seeds with 95 % intervals.
     """
     rows = []
     for scenario, (offered, _, _) in PUBLISHED_SHARES.items():
@@ -183,8 +186,8 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_shares(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over the seeds of the table of `by_scenario` with the values that `epfl` published, as a printed
-    table with a row for each flow.
+    """Return a table for printing with a row for each scenario and host, from the table of `by_scenario`: goodput in
+    Mbit/s and loss in %, as mean over the seeds and as `epfl` published them.
     """
     rows = []
     for scenario, (_, goodputs_mbps, losses) in PUBLISHED_SHARES.items():
@@ -204,8 +207,8 @@ def published_shares(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Return a figure of each host's goodput by the offered rate of h2, from the table of `by_scenario`, with the
-    proportional share.
+    """Return a figure of each host's mean goodput in Mbit/s by the offered rate of h2, from the table of `by_scenario`,
+    with the proportional share in theory and the values that `epfl` published.
     """
     neighbour_mbps = np.linspace(0.1, 10, 200)
     comparison = plots.Comparison(
@@ -228,8 +231,9 @@ def shares_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def clockwork_table(run: Run, others_mbps: Sequence[float]) -> pd.DataFrame:
-    """Return the goodput in Mbit/s of h1, which sends 1 Mbit/s exactly periodically beside h2 at each of the rates
-    `others_mbps` in turn, with the theory of phases, and of equal chances, a row for each rate.
+    """Return a table with a row for each of the rates `others_mbps`, which h2 offers one after the other in a run: the
+    goodput in Mbit/s of h1, which sends 1 Mbit/s exactly periodically, in the run, by the theory of phases and with
+    equal chances, and both loss rates (0 to 1).
     """
     modest, other = (run.flows[run.flows["src"] == src] for src in ("h1", "h2"))
     service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(settings.PAYLOAD_BYTES), settings.RATE_MBPS)
@@ -250,13 +254,13 @@ class Prober:
     """A real probe of the hidden path of one student; each call is an experiment, and at most PROBES are allowed."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Use the hidden path with a student's numbers; no probe is counted yet."""
+        """Use the hidden path of a student's numbers; no probe is counted yet."""
         self._path = settings.hidden_path(own)
         self._log: list[dict[str, float]] = []
 
     def __call__(self, offered_mbps: float, duration_s: float) -> float:
-        """Send at an offered rate for some seconds, record it, and return the goodput in Mbit/s. Raises RuntimeError
-        when all probes are used up.
+        """Run UDP of `offered_mbps` for `duration_s` seconds over the hidden path, record the probe, and return the
+        goodput in Mbit/s. Raises RuntimeError when all 8 probes are used up.
         """
         if len(self._log) == settings.PROBES:
             raise RuntimeError(f"all {settings.PROBES} probes are used up; search in fewer steps")
@@ -273,7 +277,9 @@ class Prober:
         return float(row["goodput_mbps"])
 
     def report(self, found_mbps: float) -> str:
-        """Return a text with all probes, their losses, and the rate in Mbit/s that was found."""
+        """Return a text with a table of all probes so far, the number of lost datagrams, and the rate `found_mbps` that
+        was found.
+        """
         table = pd.DataFrame(self._log)
         lost = int(table["lost datagrams"].sum())
         return (
@@ -283,8 +289,8 @@ class Prober:
 
 
 def on_the_hidden_path(search: Callable[[Prober], float] | None, own: StudentValues) -> str:
-    """Run a student's search (which gets a `Prober`, and returns a rate in Mbit/s) on the real hidden path and return
-    its report; a sentence if it is None.
+    """Run a student's function `search`, which gets a `Prober` and returns a rate in Mbit/s, on the hidden path of the
+    student's numbers, and return the report of the probes; if it is None, return a sentence that asks for it.
     """
     if search is None:
         return "Solve exercise 5 first; then run this cell again."

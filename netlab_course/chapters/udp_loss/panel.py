@@ -18,11 +18,13 @@ SECONDS = 10.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show in a panel the goodput, loss and delay of one UDP flow of some rate into 5 Mbit/s."""
+    """Return the parts of a panel that shows the goodput, loss and delay of one UDP flow of some rate into 5 Mbit/s:
+    its controls, and the functions that make its scenario and its figure.
+    """
 
     def scenario(offered_mbps: float, payload_bytes: int, queue_packets: int, ethernet_framing: bool) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: one UDP flow with this rate and payload over a link of 5
+        Mbit/s with this queue, which counts the bytes of Ethernet's framing or those that tc counts.
         """
         framing = "ethernet" if ethernet_framing else "tc"
         slow = Link("r1", "h2", rate_mbps=RATE_MBPS, queue_packets=queue_packets, framing=framing)
@@ -33,7 +35,9 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the goodput of a run by offered rate, with theory."""
+        """Return the figure of the goodput of the run `result` by offered rate, with theory; `settings` has the values
+        of the controls.
+        """
         flow = result.flows.iloc[0]
         offered, payload, room = settings["offered_mbps"], settings["payload_bytes"], settings["queue_packets"]
         framing: theory.Framing = "ethernet" if settings["ethernet_framing"] else "tc"

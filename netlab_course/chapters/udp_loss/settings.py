@@ -21,7 +21,9 @@ RIVAL_TOO_FAST = 1.023
 
 
 def _derived(own: StudentValues) -> Mapping[str, Any]:
-    """Return the values derived from a student's numbers: goodput in Mbit/s and bytes by the rival explanation."""
+    """Return the numbers that follow from a student's numbers by the rival explanation, by name: the goodput in Mbit/s,
+    `rival_mbps`, and the bytes of a datagram that follow from it, `rival_bytes`.
+    """
     rival_mbps = RIVAL_TOO_FAST * theory.udp_goodput_limit_mbps(own.rate_mbps, own.payload_bytes, "ethernet")
     return {"rival_mbps": rival_mbps, "rival_bytes": own.rate_mbps * own.payload_bytes / rival_mbps}
 
@@ -38,14 +40,14 @@ NUMBERS = OwnNumbers(
 
 
 def three_pcs(framing: theory.Framing) -> Topology:
-    """Return the network of the chapter (`epfl` section 1): two senders, a receiver and a slow link
+    """Return the network of section 1 of the lab `epfl`: senders h1 and h2, and receiver h3 behind a link of 5 Mbit/s
     with this framing.
     """
     return topologies.three_pcs(rate_mbps=RATE_MBPS, queue_packets=QUEUE_PACKETS, framing=framing)
 
 
 def hidden_path(own: StudentValues) -> Topology:
-    """Return a network with a path from h1 to h2 over four links, the slowest of which the student must find by
-    probing.
+    """Return a network with a path from h1 to h2 over four links, the slowest of which has the rate `hidden_mbps` of a
+    student's numbers, to be found by probing.
     """
     return topologies.chain([90.0, 41.0, own.hidden_mbps, 64.0], [2.0, 5.0, 3.0, 1.0], HIDDEN_QUEUE_PACKETS)

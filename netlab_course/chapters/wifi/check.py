@@ -12,8 +12,8 @@ from netlab_course.statements import Statement
 
 
 def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
-    """Return the largest goodput in Mbit/s of one UDP sender over 802.11g with this payload and rate of the data
-    frames.
+    """Return the largest goodput in Mbit/s of one UDP sender over 802.11g with this payload, whose data frames are sent
+    at `rate_mbps`.
     """
     return theory.wifi_udp_limit_mbps(payload_bytes, {"rate_mbps": rate_mbps})
 
@@ -30,10 +30,12 @@ def _wrong_mbps(
     *,
     whole: bool = True,
 ) -> Callable[[int, int], float]:
-    """Return a function that computes the ceiling wrongly: with these numbers, or with partial symbols."""
+    """Return a function of payload in bytes and rate in Mbit/s that returns a wrong ceiling in Mbit/s: with these
+    numbers in place of the right ones, the defaults, or (`whole` is False) with a fraction of a symbol.
+    """
 
     def mbps(payload_bytes: int, rate_mbps: int) -> float:
-        """Return the wrong ceiling in Mbit/s."""
+        """Return the wrong ceiling in Mbit/s for UDP with this payload and rate of the data frames."""
         symbols = (byte_bits * (payload_bytes + headers_bytes) + 22) / (4 * rate_mbps)
         return 8 * payload_bytes / (fixed_us + symbol_us * (math.ceil(symbols) if whole else symbols))
 
@@ -44,7 +46,7 @@ class Checks:
     """The checks of the chapter "Wi-Fi", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        """Make the checks with the student's own numbers."""
+        """Make each check of the chapter an attribute, with the student's own numbers."""
         self.air = Function(
             name="ceiling for UDP",
             reference=udp_ceiling_mbps,

@@ -16,7 +16,9 @@ PAYLOADS_BYTES = np.arange(40, 1473, 8)
 
 
 def options(rate_mbps: int, rts: bool) -> dict[str, Any]:
-    """Return the options of the medium: its rate in Mbit/s, and whether RTS and CTS at 11 Mbit/s precede each frame."""
+    """Return the options of the 802.11g medium, by name: the rate of its data frames in Mbit/s, and with `rts` that RTS
+    and CTS at 11 Mbit/s precede each frame.
+    """
     protection = {"protection": "rts", "protection_rate_mbps": 11} if rts else {}
     return {"rate_mbps": rate_mbps, **protection}
 
@@ -26,11 +28,13 @@ SECONDS = 0.5
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show in a panel the goodput of UDP over 802.11g by payload, rate, protection and a second sender."""
+    """Return the parts of a panel that shows the goodput of UDP over 802.11g by payload, rate, protection and a second
+    sender: its controls, and the functions that make its scenario and its figure.
+    """
 
     def scenario(payload_bytes: int, rate_mbps: int, two_senders: bool, rts: bool) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: UDP with this payload, faster than the medium of this rate
+        carries it, from h1 to h2 and with `two_senders` also back; with `rts` RTS and CTS precede each frame.
         """
         ends = [("h1", "h2"), ("h2", "h1")][: 1 + two_senders]
         limit_mbps = theory.wifi_udp_limit_mbps(payload_bytes, options(rate_mbps, rts))
@@ -41,7 +45,9 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the goodput of a run by payload, with theory."""
+        """Return the figure of the sum of the goodputs in the run `result` by payload, with theory; `settings` has the
+        values of the controls.
+        """
         rate_mbps, stations = settings["rate_mbps"], 1 + settings["two_senders"]
         medium = options(rate_mbps, settings["rts"])
         goodput_mbps = float(result.flows["goodput_mbps"].sum())

@@ -17,12 +17,16 @@ _STATED_RATIOS = (0.95, 0.965, 1.01, 1.02)
 
 
 def bianchi_mbps() -> float:
-    """Return the sum of the goodputs of two stations in Mbit/s by Bianchi's model."""
+    """Return the sum of the goodputs in Mbit/s of two stations that always have a datagram of 1472 bytes waiting, by
+    Bianchi's model.
+    """
     return float(theory.wifi_saturation(2, MAX_PAYLOAD_BYTES).goodput_mbps)
 
 
 def _derived(own: StudentValues) -> Mapping[str, float]:
-    """Return the number of this copy's statement on the goodput of two senders together, in Mbit/s."""
+    """Return the number of the statement of a student's copy (`own`) on the goodput of two senders together, in Mbit/s,
+    as `stated_mbps`.
+    """
     return {"stated_mbps": stated_number(own, bianchi_mbps(), _STATED_RATIOS)}
 
 
@@ -40,12 +44,16 @@ NUMBERS = OwnNumbers(
 
 
 def air(queue_packets: int = 1000, **options: Any) -> Topology:
-    """Return a network of two stations on one 802.11g medium; `options` are its `medium_options`."""
+    """Return a network of stations h1 and h2 on one 802.11g medium, each with a queue of `queue_packets`; `options` are
+    the medium's `medium_options`, such as `rate_mbps`.
+    """
     link = Link("h1", "h2", medium="802.11g", medium_options=options, queue_packets=queue_packets)
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
 def two_senders(payload_bytes: int = MAX_PAYLOAD_BYTES) -> Scenario:
-    """Return a scenario in which both stations always have a datagram with this payload waiting, for 0.5 s."""
+    """Return a scenario of 0.5 s in which the stations h1 and h2 send each other UDP, so that both always have a
+    datagram with this payload waiting.
+    """
     senders = [Udp(*pair, rate_mbps=36, payload_bytes=payload_bytes) for pair in (("h1", "h2"), ("h2", "h1"))]
     return Scenario(air(queue_packets=20), senders, duration_s=0.5)
