@@ -89,27 +89,33 @@ class Chapter:
 
     @property
     def solution(self) -> Path:
-        """The path of the executed notebook next to the source."""
+        """The path of the executed notebook next to the source: ``solutions/NN_topic.ipynb``."""
         return self.source.with_suffix(".ipynb")
 
     @property
     def student(self) -> Path:
-        """The path of the notebook that students open."""
+        """The path of the notebook that students open: ``notebooks/NN_topic.ipynb``."""
         return self.source.parent.parent / "notebooks" / self.solution.name
 
 
 def chapters(root: Path) -> list[Chapter]:
-    """Return the chapters under `root` (the directory with `solutions/`), in the order of their numbers."""
+    """Return the chapters whose sources are `solutions/NN_*.py` under the directory `root`, in the order of their
+    numbers.
+    """
     return [Chapter(path) for path in sorted((root / "solutions").glob("[0-9][0-9]_*.py"))]
 
 
 def projects(root: Path) -> list[Chapter]:
-    """Return the notebooks under `root` in which students answer a question of their own; a person grades them."""
+    """Return the notebooks whose sources are `solutions/project*.py` under the directory `root`, in which students
+    answer a question of their own; a person grades them.
+    """
     return [Chapter(path) for path in sorted((root / "solutions").glob("project*.py"))]
 
 
 def pages(root: Path) -> list[Chapter]:
-    """Return all sources of notebooks under `root`: chapters, instructions without exercises, and projects."""
+    """Return the notebooks of all sources in `solutions/` under the directory `root`: chapters, instructions without
+    exercises (`how_to_*.py`), and projects, in this order.
+    """
     how_tos = [Chapter(path) for path in sorted((root / "solutions").glob("how_to_*.py"))]
     return chapters(root) + how_tos + projects(root)
 
@@ -127,8 +133,6 @@ def read_source(path: Path, token: str = "") -> NotebookNode:
     """Read a py:percent source as a notebook with stable cell ids, with its solutions and the own numbers of `token`
     ("" for the printed ones). Raises AuthoringError for a wrong or missing id.
 
-    The notebook has the own numbers of `token` (see `netlab_course.own_numbers`); without a token, the printed ones.
-
     A cell keeps the id in its header (``# %% id="limit"``). Without one, its id is derived from its content, so that an
     edit of another cell does not change it; equal cells are numbered.
 
@@ -139,8 +143,9 @@ def read_source(path: Path, token: str = "") -> NotebookNode:
 
 
 def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
-    """Return the notebook of `read_source`, and the claims of its text about the runs. Raises AuthoringError as
-    `read_source`.
+    """Return the notebook of `read_source` for the source file `path` and the own numbers of `token` ("" for the
+    printed ones), and the claims of its text about the runs. Raises AuthoringError for a wrong or missing id or an
+    unknown number.
     """
     text = path.read_text(encoding="utf-8")
     notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
@@ -177,8 +182,8 @@ def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
 
 
 def minutes(notebook: NotebookNode) -> float:
-    """Return the minutes that the required part of a student's notebook takes, by the rule at the
-    top of this module.
+    """Return the minutes that a student's notebook takes up to its cell `summary`, without optional cells, as estimated
+    from words, lines of code, figures and exercises; the docstring of this module has the rates.
     """
     words = lines = 0
     other_min = 0.0
@@ -211,11 +216,9 @@ def minutes(notebook: NotebookNode) -> float:
 
 
 def student_notebook(path: Path, token: str = "") -> NotebookNode:
-    """Return the student's notebook of a source file: solutions replaced by stubs, no outputs.
-
-    With a token, the notebook has the token's own numbers in its text, and the token in its first code cell.
-
-    Raises AuthoringError when marks are unbalanced or misplaced, or the remaining code is not valid Python; with file and line.
+    """Return the student's notebook of a source file: solutions replaced by stubs, no outputs, the own numbers of
+    `token` in its text ("" for the printed ones), and a token in the cell that opens the chapter. Raises
+    AuthoringError, with file and line, for wrong marks or if the remaining code is not valid Python.
     """
     notebook = read_source(path, token)
     for cell, line in zip(notebook.cells, _cell_lines(path.read_text(encoding="utf-8")), strict=True):
@@ -224,10 +227,9 @@ def student_notebook(path: Path, token: str = "") -> NotebookNode:
 
 
 def opened(path: Path, token: str = "") -> Any:
-    """Open the chapter of a source as its notebook does, with the own numbers of `token` (see
-    `netlab_course.chapters.opening`); return None for a source without code.
-
-    Raises AuthoringError when the chapter's code cannot be opened.
+    """Open the chapter of a source as its notebook does, with the own numbers of `token` ("" for the printed ones), and
+    return its `OpenChapter`; None if no package belongs to the source. Raises NetlabError when no numbers of the token
+    serve the lesson.
     """
     name = f"netlab_course.chapters.{topic_of(path)}"
     try:
@@ -241,8 +243,9 @@ def opened(path: Path, token: str = "") -> Any:
 
 
 def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
-    """Insert own numbers, tolerances and minutes into the text of a notebook, and the token into the cell that opens
-    the chapter, in place. Raises AuthoringError when a number is unknown or the chapter takes too long.
+    """Insert own numbers, tolerances and minutes into the Markdown of a notebook with the source `path`, and `token`
+    (if not "") into the cell that opens the chapter, in place. Raises AuthoringError when a number is unknown or the
+    chapter takes too long.
     """
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     if not token and not _FIGURE.search(text):
@@ -260,7 +263,9 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
         figures["minutes"] = max(5, 5 * math.ceil(taken / 5))
 
     def figure(found: re.Match[str]) -> str:
-        """Return the text in place of a marked number. Raises AuthoringError when the chapter has no such number."""
+        """Return the text in place of a match of `_FIGURE`, the number with its format. Raises AuthoringError when the
+        chapter has no such number.
+        """
         name = found["name"]
         if name not in figures:
             known = ", ".join(sorted(figures)) or "none"
@@ -276,10 +281,10 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
 
 
 def _tolerances(notebook: NotebookNode, checks: Mapping[str, Check], path: Path) -> dict[int, str]:
-    """Return the tolerance as text for each cell of text that asks for one, by the index of the cell; it is that of the
-    next check below.
+    """Return the tolerance as text for each Markdown cell that asks for one, by the index of the cell (from 0); it is
+    that of the next of the chapter's `checks` (by key) that a cell below calls. `path` names the source in messages.
 
-    Raises AuthoringError for a tolerance that is written as a number: it could contradict the check.
+    Raises AuthoringError if there is none, and for a tolerance that is written as a number: it could contradict the check.
     """
     found: dict[int, str] = {}
     words = ""
@@ -309,12 +314,11 @@ def _words(markdown: str) -> int:
 
 
 def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
-    """Run a notebook from top to bottom in a fresh kernel in this directory, and return it with its outputs.
+    """Run a notebook from top to bottom in a fresh kernel whose working directory is `directory`, and return it with
+    its outputs. Raises CellExecutionError when a cell raises.
 
     A panel keeps its figure but not its controls, because a saved widget without a kernel is an error message on the
     page. Parts that differ between two equal runs (random ids, times, versions) are replaced or removed.
-
-    Raises CellExecutionError when a cell raises.
     """
     client = NotebookClient(
         notebook,
@@ -337,8 +341,8 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
 
 
 def build(chapter: Chapter) -> None:
-    """Write both notebooks of a chapter; neither is changed if the source is wrong, a cell raises, or text and runs
-    disagree.
+    """Write both notebooks of a chapter, the student's and the executed one; neither is changed if AuthoringError
+    (wrong source, or text and runs disagree) or CellExecutionError is raised.
 
     A notebook that differs from the file only by rounding is not written, because the last digits differ between processors.
     """
@@ -355,9 +359,7 @@ def build(chapter: Chapter) -> None:
 
 def execute_and_verify(path: Path) -> NotebookNode:
     """Execute the notebook of a source file, verify the claims of its text with its runs, and return it with its
-    outputs.
-
-    Raises AuthoringError with all claims that do not hold. Raises CellExecutionError when a cell raises.
+    outputs. Raises AuthoringError with all claims that do not hold, and CellExecutionError when a cell raises.
     """
     notebook, claims = _read(path)
     if claims:
@@ -369,8 +371,8 @@ def execute_and_verify(path: Path) -> NotebookNode:
 
 
 def _require_tags(executed: NotebookNode, path: Path) -> None:
-    """Raise AuthoringError if a cell of an executed notebook has the tag `figure` but no figure, or the other way
-    round: the tag counts minutes.
+    """Raise AuthoringError if a code cell of an executed notebook has the tag `figure` but shows no figure, or shows
+    one without the tag, which counts minutes; `path` names the source in messages.
     """
     for cell in executed.cells:
         if cell.cell_type != "code":
@@ -383,7 +385,8 @@ def _require_tags(executed: NotebookNode, path: Path) -> None:
 
 
 def differences(chapter: Chapter) -> list[str]:
-    """Return a sentence for each of the two committed notebooks that differs from its source; empty when none does.
+    """Return a sentence for each of the two notebooks of a chapter whose file is missing, no notebook, or different
+    from what the source gives; an empty list when there is none.
 
     Student notebooks must be equal. Of solutions, the cells' ids, types, tags and sources are compared; nbval compares the outputs.
     """
@@ -411,7 +414,9 @@ def differences(chapter: Chapter) -> list[str]:
 
 
 def orphans(root: Path) -> list[str]:
-    """Return a sentence for each notebook under `root` that has no source."""
+    """Return a sentence for each notebook in `notebooks/` or `solutions/` under the directory `root` that has no
+    source.
+    """
     made = {path for page in pages(root) for path in (page.student, page.solution)}
     there = [*(root / "notebooks").glob("*.ipynb"), *(root / "solutions").glob("*.ipynb")]
     return [f"{path} has no source in solutions/." for path in sorted(there) if path not in made]
@@ -455,7 +460,9 @@ def _build(chosen: Sequence[Chapter]) -> int:
 
 
 def _check(chosen: Sequence[Chapter], root: Path) -> int:
-    """Print the differences between notebooks and sources; return the exit status 1 if there are any."""
+    """Print the differences between these chapters' notebooks and their sources, and the notebooks under `root` without
+    a source; return the exit status, 1 if there are any, else 0.
+    """
     found = [sentence for chapter in chosen for sentence in differences(chapter)] + orphans(root)
     for sentence in found:
         print(sentence, file=sys.stderr)
@@ -465,8 +472,8 @@ def _check(chosen: Sequence[Chapter], root: Path) -> int:
 
 
 def _without_solution(cell: NotebookNode, path: Path, head_line: int) -> str:
-    """Return the source of a cell without its solution; `head_line` is the number of the line of its header, for error
-    messages.
+    """Return the source of a cell without its solution; for error messages, `path` is the chapter's source and
+    `head_line` the number (from 1) of the line of the cell's header in it.
     """
     if cell.cell_type == "code":
         return strip_code(cell.source, f"{path}", head_line + 1)
@@ -506,12 +513,13 @@ def _first_change(actual: Sequence[NotebookNode], expected: Sequence[NotebookNod
 
 
 def _notebook_node(words: dict[str, Any]) -> NotebookNode:
+    """Return a dict of a notebook's JSON as a node of nbformat, with its keys as attributes."""
     node: NotebookNode = nbformat.from_dict(words)  # type: ignore[no-untyped-call]
     return node
 
 
 def _as_text(notebook: NotebookNode) -> str:
-    """Return a notebook as the text of its file, after validating it."""
+    """Return a notebook as the text of its file. Raises nbformat's ValidationError if it is not valid."""
     nbformat.validate(notebook)
     text: str = nbformat.writes(notebook)  # type: ignore[no-untyped-call]
     return text.rstrip("\n") + "\n"

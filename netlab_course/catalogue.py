@@ -86,9 +86,7 @@ class Entry:
 
 def originals() -> Path:
     """Return the folder of netlab's original notebooks: `$NETLAB_NOTEBOOKS` if it is set, else `notebooks` of the clone
-    or the wheel.
-
-    Raises NetlabError when there is no such folder.
+    or the wheel. Raises NetlabError when there is no such folder.
     """
     own = (IMPORT_ROOT / "notebooks", CARRIED / "notebooks")
     found = Path(os.environ.get(VARIABLE) or next((place for place in own if place.is_dir()), own[0]))
@@ -109,9 +107,7 @@ def chapters(folder: Path | None = None) -> list[Entry]:
 
 def find(word: str, folder: Path | None = None) -> Entry:
     """Return the chapter of a folder (None: netlab's originals) with this number, topic or name (`1`, `udp_loss`,
-    `01_udp_loss`, `01_udp_loss.ipynb`).
-
-    Raises NetlabError with the known names when there is none.
+    `01_udp_loss`, `01_udp_loss.ipynb`). Raises NetlabError with the known names when there is none.
     """
     wanted = Path(word).name.removesuffix(".ipynb")
     entries = chapters(folder)

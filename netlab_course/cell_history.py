@@ -297,8 +297,8 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _bound(tree: ast.AST) -> set[str]:
-    """Return the names that the code of a syntax tree binds in its own scope, not in those of functions and classes in
-    it.
+    """Return the names that the code of a syntax tree binds in its own scope (by assignment, import, `def`, `class` and
+    so on), not in those of functions and classes in it.
     """
     found: set[str] = set()
     waiting: list[ast.AST] = [tree]

@@ -191,10 +191,9 @@ class Check:
         return f"Check {self.name!r}: put your answer in parentheses; .hint() helps."
 
     def __call__(self, answer: object, *more: object) -> None:
-        """Show the verdict on `answer` and record a pass, unless the answer's value no longer comes from the page;
-        called in a check cell.
-
-        `more` is the second part of a number that was written with a comma.
+        """Show the verdict on `answer` and record a pass; if the cell that defines the answer was changed or has failed
+        since, show that instead. A check cell calls this; `more` are further parts of a number that was written with
+        commas.
         """
         if more:
             answer = (answer, *more)
@@ -286,11 +285,11 @@ class Check:
 
     @property
     def hints_left(self) -> int:
-        """The number of hints that have not been shown yet."""
+        """The number of the check's hints that have not been shown yet."""
         return len(self.hints) - self._hints_given
 
     def give_hint(self) -> None:
-        """Show the next hint."""
+        """Show the next hint as text; after the last one, show that again."""
         show_text(self.next_hint())
 
     def next_hint(self) -> str:
@@ -418,8 +417,8 @@ class Function(Check):
         yield from ((trap.answer, trap.sentence) for trap in self.misconceptions)
 
     def tells_apart(self) -> bool:
-        """Return whether every known mistake is clearly wrong in at least one trial; a wrong formula may be right in
-        others.
+        """Return whether every known wrong function is clearly outside the tolerance of the right one (three times as
+        far) in at least one trial; it may be right in others.
         """
         # A wrong formula may be right for some inputs, but must be wrong for at least one.
         return all(
@@ -576,9 +575,7 @@ def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
 
 def tolerance_in_words(check: Check) -> str:
     """Return the tolerance of a check as text for its exercise (`[[tolerance]]`): the check's own words, or per cent,
-    or the number's unit if 0 is right.
-
-    Raises LookupError when the check has none.
+    or the number's unit if 0 is right. Raises LookupError for a kind of check without a tolerance.
     """
     if isinstance(check, Number) and (check.tolerance_words or check.whole):
         return check.tolerance_words or "none, it is a whole number"

@@ -94,9 +94,8 @@ print(_json.dumps([_computed(expression) for expression in {[claim.expression fo
 
 def verify_claims(notebook: NotebookNode, claims: Sequence[Claim], file: str) -> None:
     """Remove the last cell, the one of `add_probe`, from an executed notebook, and compare its output with the claims,
-    in the same order. `file` names the notebook in messages.
-
-    Raises AuthoringError with every claim that does not hold: the cell, the text, and the value.
+    in the same order. Raises AuthoringError with the name `file` of the notebook and with cell, text and value of every
+    claim that does not hold.
     """
     probe = notebook.cells.pop()
     computed = json.loads("".join(output.get("text", "") for output in probe.outputs))

@@ -304,15 +304,14 @@ def _read(path: Path) -> Notebook | None:
 
 
 def _text(notebook: Notebook) -> bytes:
-    """Return a notebook as the bytes of its file."""
+    """Return a notebook (a dict of its JSON) as the bytes of its file, in UTF-8."""
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
     """Write a file atomically, with the mode of the previous file; with `keep`, that one stays under a name with the
-    time, whose path is returned; else return None.
-
-    Raises OSError when the disk is full or the folder cannot be written; nothing has changed then.
+    time, whose path is returned; else return None. If the disk is full or the folder cannot be written, raises OSError
+    and changes nothing.
     """
     new = path.with_name(f".new-{secrets.token_hex(4)}")
     kept = None

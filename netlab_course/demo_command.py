@@ -43,7 +43,9 @@ class Row:
 
 
 def topology() -> Topology:
-    """Return the demo's network: sender h1, receiver h2, and a bottleneck of 5 Mbit/s and 10 ms between them."""
+    """Return the demo's network: sender h1, receiver h2, and a bottleneck of 5 Mbit/s, 10 ms (one way) and room for 100
+    packets between them.
+    """
     return topologies.dumbbell(pairs=1, rate_mbps=RATE_MBPS, delay_ms=DELAY_MS, queue_packets=QUEUE_PACKETS)
 
 

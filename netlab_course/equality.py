@@ -51,7 +51,9 @@ def _equal(first: Any, second: Any) -> bool:
 
 
 def _equal_texts(first: str, second: str) -> bool:
-    """Return whether two texts are equal except for the rounding of fractional numbers and ids of figures."""
+    """Return whether two texts are equal except for ids of figures and the last digits of fractional numbers; integers
+    must be equal.
+    """
     first, second = _FIGURE_ID.sub("figure", first), _FIGURE_ID.sub("figure", second)
     # A number leaves a mark in its place: "1.5" and "1.5-2.5" are different texts.
     if _NUMBER.sub("#", first) != _NUMBER.sub("#", second):

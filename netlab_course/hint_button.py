@@ -40,7 +40,7 @@ class HintButton:
         self.button.on_click(lambda _button: self.press())
 
     def press(self) -> None:
-        """Show one more hint below the button; hide the button after the last one."""
+        """Show the check's next hint below the button and the earlier ones; hide the button after the last one."""
         self._shown.append(self._check.next_hint())
         # A screen reader announces new text in an element with the role "status".
         self.hints.value = f'<div role="status">{as_html(chr(10).join(self._shown))}</div>'

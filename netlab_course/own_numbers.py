@@ -76,7 +76,7 @@ class OwnNumbers:
             raise NetlabError("The lesson does not hold with the printed numbers: change them, or `holds`.")
 
     def __len__(self) -> int:
-        """Return the number of combinations, including those in which the lesson fails."""
+        """Return the number of combinations of possible values, including those with which the lesson fails."""
         return math.prod(len(values) for values in self._choices.values())
 
     def values(self, name: str) -> tuple[Any, ...]:
@@ -100,7 +100,7 @@ class OwnNumbers:
         raise NetlabError(f"None of {MAX_TRIES} combinations of own numbers serves the lesson: widen the choices.")
 
     def _serves(self, own: StudentValues) -> bool:
-        """Return whether the lesson holds with these numbers."""
+        """Return whether the lesson holds with these numbers, by the function `holds`; True without one."""
         return self._holds is None or self._holds(own)
 
     def _at(self, index: int) -> StudentValues:

@@ -32,9 +32,7 @@ h1, h2, h3 { break-after: avoid; }
 
 def page(notebook: Path) -> str:
     """Return a notebook file as the text of an HTML page that needs no network: it contains Plotly once, and formulas
-    as MathML.
-
-    Raises NetlabError when the file is not a notebook.
+    as MathML. Raises NetlabError when the file is not a notebook.
     """
     try:
         read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]

@@ -56,8 +56,8 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _find(word: str) -> Path:
-    """Return the path of a notebook by its file name, or of the student's copy of a chapter by its number, topic or
-    name. Raises NetlabError when there is none.
+    """Return the path of a notebook by its file name (which ends in .ipynb), or of the copy of a chapter in the
+    student's folder by its number, topic or name. Raises NetlabError when there is none.
     """
     path = Path(word)
     if path.suffix == ".ipynb":

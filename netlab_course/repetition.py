@@ -201,7 +201,9 @@ class Repetition(Build):
         ]
 
     def _verdict_condition(self) -> Condition:
-        """Return the condition on the verdict, which must follow from the student's own interval."""
+        """Return the condition on the verdict of a measurement, which must follow from the student's own interval, seen
+        from the theoretical value or the number of the copy's statement.
+        """
         statement = self.statement
         if statement is None:
             return Condition(

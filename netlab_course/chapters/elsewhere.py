@@ -83,8 +83,8 @@ class CellErrors:
         return isinstance(error, NameError) and check is not None and check[1] == error.name not in self.lost
 
     def is_ours(self, error: BaseException | None) -> bool:
-        """Return whether an error means that the machine lacks a feature, or that a skipped cell would have defined a
-        name, and not that the student's code is wrong.
+        """Return whether an error (None: none) means that the machine lacks a feature, or that a skipped cell would
+        have defined the name that is missing, and not that the student's code is wrong.
         """
         return isinstance(error, NotHereError) or (isinstance(error, NameError) and error.name in self.lost)
 

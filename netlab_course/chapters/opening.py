@@ -49,9 +49,7 @@ class OpenChapter:
 
     def panel(self, **words: Any) -> Panel:
         """Return the chapter's panel; the keyword arguments are passed on to the function `panel` of the chapter's
-        module `panel`, which describes them.
-
-        Raises LookupError when the chapter has none.
+        module `panel`, which describes them. Raises LookupError when the chapter has no panel.
         """
         if self._panel is None:
             raise LookupError(f"the chapter {self.topic} has no panel")

@@ -48,10 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Create the chapter that the options of `netlab new-chapter` describe, and print its files and the next steps;
-    return the exit status 0.
-
-    Raises NetlabError when the name is invalid or taken, the title is invalid, or the directory is not a clone that can be written.
+    """Create the chapter that the options `name`, `title` and `root` of `netlab new-chapter` describe, and print its
+    files and the next steps; return the exit status 0. Raises NetlabError for an invalid or taken name, an invalid
+    title, or a directory `root` that is not a clone or cannot be written.
     """
     root = options.root.resolve()
     written = create(options.name, root, options.title)
@@ -62,12 +61,12 @@ def main(options: argparse.Namespace) -> int:
 
 
 def create(name: str, root: Path, title: str | None = None) -> list[Path]:
-    """Create the files of a chapter with this name and title (None: from the name) in the clone `root`, all or none;
-    return their paths, the source first.
+    """Create the files of a chapter with this name and title (None: made from the name) in the clone `root`, all or
+    none; return their paths, the source first. Raises NetlabError when the name is invalid or taken, the title is
+    invalid, or `root` is not a clone that can be written.
 
     A name has at most 30 lowercase letters, digits and _, and starts with a letter; a title has at most 40 characters
-    and is derived from the name by default. Raises NetlabError when the name is invalid or taken, the title is invalid,
-    or `root` is not a clone that can be written.
+    and is derived from the name by default.
     """
     missing = [
         place

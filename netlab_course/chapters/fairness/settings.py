@@ -50,8 +50,6 @@ def two_distances(
 ) -> Topology:
     """Return a network of senders h1 (far) and h2 (near) and receiver h3 behind a link of 5 Mbit/s, whose queue is a
     key of `QUEUES` or has the fields of a link; the delays `far_ms` and `near_ms` are on the way back only.
-
-    The queue is one of `QUEUES` or has the fields of a link.
     """
     fields = QUEUES[queue] if isinstance(queue, str) else queue
     return of_links(

@@ -100,8 +100,7 @@ def rack(servers: int, queue_packets: int = QUEUE_PACKETS, **port: Any) -> Topol
     """Return a network of servers s1, s2, ... and a client c at one switch, whose port to the client has a queue of
     `queue_packets` and the fields `port`, such as ``aqm="red"``.
 
-    `port` has more fields of the switch's link to the client, such as ``aqm="red"``. Requests reach the servers with
-    a jitter of 20 us, because no two servers begin at the same moment.
+    Requests reach the servers with a jitter of 20 us, because no two servers begin at the same moment.
     """
     names = [f"s{number}" for number in range(1, servers + 1)]
     way_in = {"rate_mbps": RATE_MBPS, "delay_ms": RTT_MS / 4}

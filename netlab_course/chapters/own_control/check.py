@@ -83,8 +83,6 @@ def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
     """Return a function that makes the runs of a class by `make` and adds under "shared" the names of the class's own
     attributes that changed meanwhile. If it is called again with the same class, as several conditions do, it returns
     the same results.
-
-    The results also list the attributes of the class itself that changed during the runs (`shared`).
     """
     last: list[tuple[object, Runs]] = []
 
@@ -220,7 +218,9 @@ def _halves(run: Run) -> bool:
 
 
 def _cuts_in_words(run: Run) -> str:
-    """Return the number and size of the window's reductions in a run, and the number of timeouts, as text."""
+    """Return the number of the window's reductions in a run, the part of the window that they leave in the median, and
+    the number of timeouts, as text.
+    """
     cuts = _cuts(run)
     timeouts = f"timeouts: {run.flows['timeouts'].sum():.0f}"
     return f"cuts: {len(cuts)}, to {np.median(cuts):.2g} of the window; {timeouts}" if cuts else f"no cut; {timeouts}"

@@ -57,9 +57,8 @@ NUMBERS = OwnNumbers(
 
 def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **queue: Any) -> Topology:
     """Return a network of senders h1 and h2 and receiver h3 behind one link of `rate_mbps`, whose queue has the fields
-    `queue` (by default room for 1000 packets); the whole delay, `base_rtt_ms`, is on the way back.
-
-    `queue` has fields of the slow link, such as ``queue_packets=100``, ``aqm="codel"`` or ``aqm_options={"ecn": True}``.
+    `queue`, such as ``aqm="codel"`` (by default room for 1000 packets); the whole delay, `base_rtt_ms`, is on the way
+    back.
     """
     room = {} if "queue_packets" in queue or "queue_bytes" in queue else {"queue_packets": LONG_QUEUE_PACKETS}
     return of_links(

@@ -59,9 +59,8 @@ class Protocol:
     ) -> dict[str, Any]:
         """Send this number of pieces over a path with 50 ms each way, and return the deliveries and the effort by name,
         as `transfer` does; `lost`, `twice` and `late_s` (additional delays in s) name datagrams, such as "data 3" or
-        "ack 1", and `until_s` is the time in s of an interruption.
-
-        Raises NetlabError when a name has another form.
+        "ack 1", and `until_s` is the time in s of an interruption (None: none). Raises NetlabError when a name has
+        another form.
         """
         for field, names in (("lost", lost), ("twice", twice), ("late_s", late_s or {})):
             if isinstance(names, str) or not all(re.fullmatch(r"(data|ack) [1-9]\d*", str(name)) for name in names):
@@ -88,9 +87,8 @@ def transfer(
 
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
     """Return a sender's and a receiver's class as one answer. While one of them is `...`, or a method of one is still
-    the stub of the notebook, return `...` and print the names of such methods if others are written.
-
-    Raises NetlabError when one is not a class, or has a method that nothing calls.
+    the stub of the notebook, return `...` and print the names of such methods if others are written. Raises NetlabError
+    when one is not a class, or has a method that nothing calls.
     """
     given = [each for each in (sender, receiver) if each is not ...]
     for each in given:
@@ -127,7 +125,7 @@ class _Pieces(DeliveryLog):
     """The pieces that the sender reads, and the number of each delivered piece in order; -1 for unknown data."""
 
     def __init__(self, number: int) -> None:
-        """Make this number of different pieces of 1000 bytes, the same for the same number."""
+        """Make this number of different random pieces of 1000 bytes, always the same ones for the same number."""
         super().__init__(number * PIECE_BYTES)
         self.numbers: dict[bytes, int] = {}
         self.delivered: list[int] = []
