@@ -127,9 +127,8 @@ def run_folder(directory: Path) -> Path:
 
 def take_artifacts(folder: Path) -> str | None:
     """Move the saved files and captures of a run from its folder `folder` to a new directory that outlives the run, and
-    return that directory's path; None if there are no files.
-
-    Raises RunError if they are larger than the limits for files and captures.
+    return that directory's path; None if there are no files. Raises RunError if they are larger than the limits for
+    files and captures.
     """
     found = _files(folder / files.ARTIFACTS, MAX_BYTES, "files", "Save less.")
     found += _files(

@@ -20,8 +20,8 @@ POCKET_ONLY = {"gate", "hostfs", "overlay"}
 
 
 def sections() -> dict[str, list[Requirement]]:
-    """Check this machine and return the requirements of each engine, met or not, by the title of the section in the
-    report.
+    """Check this machine and return the requirements of each engine, met or not, in the order of the report, by the
+    title of their section in it.
     """
     pocket_sections = {"Pocket engine (experiments in netlab's own kernel, without root)": pocket()}
     if has_pocket_engine():
@@ -34,7 +34,9 @@ def sections() -> dict[str, list[Requirement]]:
 
 
 def has_pocket_engine() -> bool:
-    """Return whether a pocket kernel can run on this machine."""
+    """Return whether this machine runs Linux on the only processor for which there is a pocket kernel (x86-64); nothing
+    is booted.
+    """
     return sys.platform == "linux" and platform.machine() == pocket_kernel.POCKET_MACHINE
 
 

@@ -83,10 +83,8 @@ class AgentProcess:
             raise
 
     def wait_until_ready(self) -> None:
-        """Wait until the agent has started, at most BOOT_PATIENCE_S s of wall-clock time; return at once if it has. If
-        it does not start, end it and raise RunError.
-
-        Raises RunError if it does not start.
+        """Wait until the agent has started, at most BOOT_PATIENCE_S s of wall-clock time; return at once if it has.
+        Ends the agent and raises RunError if it does not start.
         """
         if self._ready:
             return
@@ -110,10 +108,8 @@ class AgentProcess:
 
     def receive(self, patience_s: float | None = None) -> Message:
         """Wait for the agent's next message and return it. `patience_s` is the longest wait in s of wall-clock time;
-        None waits without limit.
-
-        Raises NoAnswerError if none arrives within `patience_s` of wall-clock time, and RunError, with the end of the
-        guest's log, if the guest has ended.
+        None waits without limit. Raises NoAnswerError if none arrives within `patience_s` of wall-clock time, and
+        RunError, with the end of the guest's log, if the guest has ended.
         """
         deadline_s = None if patience_s is None else time.monotonic() + patience_s
         (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline_s))
@@ -183,7 +179,9 @@ class AgentProcess:
             return
 
     def close(self) -> None:
-        """End the agent and all its programs, and remove the run's directory; a second call does nothing."""
+        """End the agent and all its programs, and remove the run's directory with all files in it; a second call does
+        nothing.
+        """
         if self.closed:
             return
         self.closed = True
@@ -333,8 +331,8 @@ class Guest(AgentProcess):
             ).result()
 
     def pin(self) -> None:
-        """Reserve a CPU that no other guest has and move the guest to it; if all are reserved, let the guest run on all
-        CPUs.
+        """Reserve a CPU that no other guest has and move the guest's processes to it; if all are reserved, let them run
+        on all CPUs.
         """
         self._pin.take()
         cpu = self._pin.cpu
@@ -364,7 +362,9 @@ _starter: concurrent.futures.ThreadPoolExecutor
 
 
 def _new_starter() -> None:
-    """Make the thread from which this process starts all guests; called again in a forked process."""
+    """Make the thread pool, of one thread, from which this process starts all guests; called when the module is
+    imported and again in a forked process.
+    """
     # The kernel kills a guest when the thread that started it ends, so a thread that lives as long as this process starts them all.
     global _starter  # noqa: PLW0603 (a forked process does not have its parent's threads)
     _starter = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-guests")

@@ -58,11 +58,10 @@ def privilege() -> list[str] | None:
 
 @functools.cache
 def kernel_errors() -> dict[str, str | None]:
-    """Return the kernel's error message for each part that `netlab_engines.agent.parts` tests, by the part's name: ""
-    for a part that works, None for one that could not be tested because another is missing. The result of the first
-    call is kept.
-
-    Raises EngineError if the tests could not run, or not all of them.
+    """Return the kernel's error message for each part (device, queue discipline or congestion control) that netlab
+    uses, tested as root, by the part's name: "" for a part that works, None for one that could not be tested because
+    another is missing. The first call's result is kept. Raises EngineError if the tests could not run, or not all of
+    them.
     """
     command = [*(privilege() or []), sys.executable, "-I", "-S", "-B", "-c", ASK, str(IMPORT_ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -82,24 +81,22 @@ def kernel_errors() -> dict[str, str | None]:
 
 def lacking() -> tuple[str, ...]:
     """Return the names of the queue disciplines and congestion controls of netlab that this machine's kernel lacks,
-    tested as root at the first call.
-
-    Raises EngineError if that cannot be determined.
+    tested as root at the first call. Raises EngineError if that cannot be determined.
     """
     found = kernel_errors()
     return tuple(name for name in (*DISCIPLINES, *CONGESTION_CONTROLS) if found[name])
 
 
 def links() -> Requirement:
-    """Return the requirement that this machine's kernel has the features that every link needs; its state is tested as
-    root.
+    """Return the requirement that this machine's kernel has the parts that every link needs, met or not; they are
+    tested as root.
     """
     return _parts_requirement("kernel", NEEDED, f"{platform.release()} has all that links need")
 
 
 def features() -> Requirement:
     """Return the optional requirement that this machine's kernel has all queue disciplines and congestion controls that
-    netlab uses, with a remedy; its state is tested as root.
+    netlab uses, met or not, with a remedy; they are tested as root.
     """
     return _parts_requirement(
         "kernel features", (*DISCIPLINES, *CONGESTION_CONTROLS), "all that netlab uses", required=False
@@ -157,7 +154,7 @@ def place() -> str:
 
 
 def in_container() -> bool:
-    """Return whether this process runs in a container. Podman, Docker and systemd create a file; Kubernetes sets a
-    variable.
+    """Return whether this process runs in a container of Podman, Docker, systemd or Kubernetes, as a file or an
+    environment variable of theirs tells.
     """
     return any(Path(mark).exists() for mark in CONTAINERS) or "KUBERNETES_SERVICE_HOST" in os.environ

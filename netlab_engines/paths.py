@@ -16,10 +16,8 @@ SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/s
 
 
 def python_path() -> list[str]:
-    """Return the directories that the agent's Python needs in its path: those that contain the packages of netlab and
-    Mininet.
-
-    Raises EngineError if Mininet is not installed for this Python.
+    """Return the directories to add to the path of the agent's Python: those that contain the packages of netlab and of
+    Mininet, and those of installed packages. Raises EngineError if Mininet is not installed for this Python.
     """
     # Find the module without importing it: on Python 3.12 Mininet cannot be imported without a replacement of distutils.
     mininet = importlib.util.find_spec("mininet")
@@ -34,8 +32,8 @@ def python_path() -> list[str]:
 
 
 def system_path() -> list[str]:
-    """Return the directories in which the agent looks for programs: that of netlab's own `mnexec`, if a kernel is
-    built, then the system's.
+    """Return the directories in which the agent looks for programs, in order: that of netlab's own `mnexec`, if a
+    kernel is built, then the system's.
     """
     own = None
     # On a processor without a pocket kernel, the library kernel's build has mnexec.

@@ -43,12 +43,14 @@ class PocketEngine:
         self.kernel = pocket_kernel.find()
 
     def requirements(self) -> list[Requirement]:
-        """Return the requirements of the engine on this machine, met or not."""
+        """Return the requirements of the engine on this machine (a kernel, a scratch directory and, optionally,
+        Landlock), met or not.
+        """
         return machine_requirements()
 
     def fingerprint(self) -> str:
-        """Return a text that differs whenever this engine may give other numbers for the same plan, from the kernel's
-        program and netlab's code.
+        """Return a text that differs whenever this engine may give other numbers for the same plan: a hash of the
+        kernel's program, a hash of netlab's code, and Mininet's version.
         """
         return fingerprint(source_hash.of_files([self.kernel.path]))
 
@@ -65,8 +67,8 @@ class PocketEngine:
         return [sentence]
 
     def refuse(self, plan: Plan) -> None:
-        """Raise NotHereError if the plan needs a feature that this kernel does not have, or calls the user's own
-        classes.
+        """Raise NotHereError if the plan needs a feature that this kernel does not have, or uses classes of the user's
+        own, which only the library engine can.
         """
         refuse_own(plan["traffic"], self.name)
         refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
@@ -102,8 +104,8 @@ class PocketEngine:
 
 
 def machine_requirements() -> list[Requirement]:
-    """Return the requirements of the pocket engine on this machine, met or not: the kernel, a scratch directory and,
-    optionally, Landlock.
+    """Return the requirements of the pocket engine on this machine, met or not: a built kernel, a scratch directory
+    and, optionally, Landlock.
     """
     found: list[Requirement] = []
     try:

@@ -26,7 +26,7 @@ class PrebootedGuest:
     """
 
     def __init__(self) -> None:
-        """Start without a guest."""
+        """Start without a guest; `prepare` boots one."""
         self._lock = threading.Lock()
         self._executor = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-preboot")
         self._future: concurrent.futures.Future[Guest | None] | None = None
@@ -103,7 +103,9 @@ class PrebootedGuest:
         return None if made is None else made.result()
 
     def drop(self) -> None:
-        """End the guest that was booted in advance, if there is one."""
+        """End the guest that was booted in advance, after waiting for the start of its process; nothing happens if
+        there is none.
+        """
         guest = self._pop()
         if guest is not None:
             guest.close()

@@ -103,8 +103,8 @@ def _pocket_refusal() -> str:
 
 
 def _wait_for_the_pocket_kernel() -> None:
-    """If no pocket kernel is built and the set-up is still building one, wait for the end of the build and show its
-    progress.
+    """Wait for the end of the pocket kernel's build in the background, if one runs and no pocket kernel is built yet,
+    and print its progress meanwhile.
     """
     if os.environ.get("NETLAB_KERNEL") or pocket_kernel.builds() or not background_build.current_progress():
         return
@@ -137,18 +137,21 @@ class Readiness(str):
 
     @classmethod
     def of(cls, ready: str, different: Sequence[str]) -> "Readiness":
-        """Return the text that joins `ready`, the line or lines that begin with "Ready", and the lines `different`
-        about differences on this machine.
+        """Return a text whose first lines are `ready`, the lines about the engine that begin with "Ready", and whose
+        further lines are `different`, sentences about differences on this machine.
         """
         made = cls("\n".join([ready, *different]))
         made._ready = ready
         return made
 
     def __repr__(self) -> str:
+        """Return the text itself, without quotes, for display."""
         return str(self)
 
     def _repr_html_(self) -> str:
-        """Return the text as HTML, in which a click on "more" shows the differences, if there are any."""
+        """Return the text as HTML for a notebook: the lines about the engine, and the differences, which a click on
+        "more" shows.
+        """
         different = html.escape(self.removeprefix(self._ready).strip())
         more = f"<details><summary>more</summary>{different}</details>" if different else ""
         return f'<pre style="white-space: pre-wrap">{html.escape(self._ready)}{more}</pre>'
@@ -157,9 +160,7 @@ class Readiness(str):
 def preflight(wanted: str | LabEngine | None = None) -> Readiness:
     """Return lines of text about the engine that will run experiments on this machine, and about its differences from
     the pocket kernel in virtual time. `wanted` is the engine's name or an engine object (None: the one that netlab
-    chooses).
-
-    Raises EngineError or KernelError if none can; the message lists what is missing, with remedies.
+    chooses). Raises EngineError or KernelError if none can; the message lists what is missing, with remedies.
     """
     engine = choose(wanted)
     require(engine.requirements())

@@ -14,10 +14,9 @@ GRACE_S = 1.0
 
 
 def limit_s() -> float | None:
-    """Return the longest wall-clock time in s that network time may stand still: `$NETLAB_STALL_S`, else
-    DEFAULT_LIMIT_S; None for no limit.
-
-    Raises EngineError if the variable is not a number of at least 0; 0 means no limit.
+    """Return the longest wall-clock time in s that network time may stand still: the number in `$NETLAB_STALL_S`, or
+    else DEFAULT_LIMIT_S; None, for no limit, if the variable is 0. Raises EngineError if it is not a number of at least
+    0.
     """
     text = os.environ.get(VARIABLE, "")
     try:
@@ -60,7 +59,9 @@ class Watchdog:
         self._waited_before_s: float | None = None
 
     def advance(self, now_s: float) -> None:
-        """Note that the guest's clock has reached `now_s`, in s of network time, and start the measurement anew."""
+        """Note that the guest's clock has reached `now_s`, in s of network time, and start to measure its standstill
+        again from now.
+        """
         self._now_s = now_s
         self._restart()
 

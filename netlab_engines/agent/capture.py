@@ -98,8 +98,8 @@ class Capture:
         )
 
     def stop(self) -> int:
-        """End the capture: write the rest of the ring, close the file and return the number of packets that were lost
-        because the ring was full.
+        """End the capture: write the packets that are left in the ring, close the file, and return the number of
+        packets that were lost because the ring was full. To be called once.
         """
         os.write(self._stop_writing, b".")
         self._thread.join()
@@ -115,7 +115,9 @@ class Capture:
         return int(lost)
 
     def _read(self) -> None:
-        """Copy full blocks of the ring to the file until `stop` is called; runs in a thread of its own."""
+        """Copy the blocks of the ring that the kernel has filled to the file until `stop` is called; runs in a thread
+        of its own.
+        """
         waiting = select.poll()
         waiting.register(self._socket.fileno(), select.POLLIN)
         waiting.register(self._stop_reading, select.POLLIN)
@@ -129,7 +131,9 @@ class Capture:
             self._full_blocks()
 
     def _full_blocks(self) -> None:
-        """Write all blocks of the ring that the kernel has filled to the file and give them back to the kernel."""
+        """Append the packets of all blocks of the ring that the kernel has filled to the file, in their order, and give
+        the blocks back to the kernel.
+        """
         while struct.unpack_from("=I", self._ring, self._next * BLOCK_BYTES + 8)[0] & USER:
             self._write_block(self._next, closed=True)
             struct.pack_into("=I", self._ring, self._next * BLOCK_BYTES + 8, 0)

@@ -66,7 +66,9 @@ class LinkChanger:
         ).start()
 
     def check(self) -> None:
-        """Raise the RunError of a planned change that the kernel refused, if there was one."""
+        """Raise the RunError of a planned change that the kernel refused in the thread of `start`; return if there was
+        none.
+        """
         if self._error is not None:
             raise self._error
 
@@ -92,8 +94,6 @@ class LinkChanger:
     def apply(self, steps: Iterable[Step]) -> None:
         """Send the message of each step, in the order given, to the kernel in the namespace of the step's node, and
         wait for the kernel's answers. Raises RunError if the kernel refuses one.
-
-        Raises RunError if the kernel refuses one.
         """
         for node, own in itertools.groupby(steps, lambda step: step.node):
             pid = self._network.pid(node)

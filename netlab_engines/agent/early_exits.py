@@ -72,7 +72,7 @@ class EarlyExit:
         return cls(read_ns, started_ns, pid, parent, status, network, flags, words.rstrip("\0").split("\0"), *written)
 
     def is_daemon(self) -> bool:
-        """Return whether the process is a daemon: a program forked it, and its first process has exited."""
+        """Return whether the process was a daemon: a program forked it, and the program's first process has exited."""
         return self.flags & (NO_PROGRAM | IN_BACKGROUND) == NO_PROGRAM and self.parent == INIT
 
     def ended_by_others(self) -> bool:
@@ -184,14 +184,14 @@ class EarlyExits:
             self._device = -1
 
     def descriptors(self) -> list[int]:
-        """Return the file descriptors to wait for: they become readable when a process has failed. [] if the kernel has
-        no such records.
+        """Return the file descriptors, as a list, that become readable when a process has failed, for a caller that
+        waits for them and then calls `report`; [] if the kernel has no such device.
         """
         return [] if self._device < 0 else [self._device]
 
     def wait_s(self) -> float | None:
-        """Return the time in s after which `report` is to be called even if no other process has failed; None if it
-        need not be called.
+        """Return the time in s of network time after which `report` is to be called even if no other process has
+        failed, because a failure waits to be reported; None if none waits.
         """
         return GRACE_NS / 1e9 if self._undecided else None
 

@@ -98,7 +98,7 @@ class Pinger:
             self.rtt_ms.setdefault(sequence, (now_ns - sent_ns) / NS_PER_MS)
 
     def stop(self) -> None:
-        """End `send` and `receive` in their threads; later replies are not recorded."""
+        """Let `send` and `receive` return in their threads; later replies are not recorded."""
         self._stop.set()
         try:
             self._socket.shutdown(socket.SHUT_RDWR)

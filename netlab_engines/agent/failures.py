@@ -10,7 +10,7 @@ class Failures:
     """A collection of the unexpected exceptions of the agent's parts and threads, each of which is reported once."""
 
     def __init__(self) -> None:
-        """Start with no exceptions."""
+        """Start without recorded exceptions; `watch_threads` and `note` record them."""
         self._unreported: list[str] = []
         self._seen: set[tuple[str, str]] = set()
 

@@ -98,7 +98,7 @@ def forget_start_up() -> None:
 
 
 def power_off() -> None:
-    """Write all files and end the guest at once; does not return."""
+    """Write all buffered files to the host and end the guest at once, with all its programs; does not return."""
     os.sync()
     libc.reboot(RB_POWER_OFF)
 

@@ -105,9 +105,7 @@ class Lab:
 
     def request(self, name: str) -> Callable[..., Any]:
         """Return the function that answers the request with this name, a method of this lab, its programs or its
-        script.
-
-        Raises RunError if there is none, or if the lab was built without programs and the request needs them.
+        script. Raises RunError if there is none, or if the lab was built without programs and the request needs them.
         """
         if name in names(Scripts) and self._script is None:
             # Imported here, so that runs without scripts do not wait for it.
@@ -224,8 +222,8 @@ class Lab:
             moment_s += every_s
 
     def _sample_for_ever(self) -> None:
-        """Sample at the end of each interval as long as the process runs; a sample that fails is recorded, and sampling
-        goes on. Runs in a thread.
+        """Take a sample of all connections and queues at the end of each interval as long as the process runs; the
+        exception of a sample that fails is recorded, and sampling goes on. Runs in a thread.
         """
         while True:
             try:
@@ -291,7 +289,7 @@ class Lab:
         return made
 
     def _launch(self, flow: RunningFlow[Any]) -> None:
-        """Start the threads of a flow and add it to the running ones."""
+        """Start the threads of a flow that was set up, and add it to the running ones by its label."""
         flow.launch(self._origin_s)
         with self._lock:
             self._flows[flow.label] = flow

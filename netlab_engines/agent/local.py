@@ -37,11 +37,11 @@ class SocketChannel(HostChannel):
         threading.Thread(target=self._listen, daemon=True).start()
 
     def power_off(self) -> None:
-        """End this process at once, and with it all programs of the namespaces."""
+        """End this process at once, and with it all programs of its namespaces; does not return."""
         os._exit(0)
 
     def new_seed(self, seed: int) -> None:
-        """Do nothing: the random draws of the machine's kernel cannot be seeded."""
+        """Do nothing and ignore `seed`: the random draws of the machine's own kernel cannot be seeded."""
 
     def foreground(self, group: int) -> None:
         """Set the id of the process group that receives the host's interrupts from now on; 0 means none."""

@@ -39,7 +39,6 @@ RING_FRAMES = 20_000
 def open_tap(interface: str, pid: int) -> int:
     """Create a TAP device with the name `interface` in the network namespace of the process with the id `pid`, and
     return its file descriptor, which does not block: a read returns a frame that the kernel sends into the device.
-
     Raises RunError if the kernel has no TAP devices.
     """
     with enter_namespace(pid):

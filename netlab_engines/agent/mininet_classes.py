@@ -48,7 +48,9 @@ class Bridge(LinuxBridge):  # type: ignore[misc]
         super().__init__(name, **params)
 
     def start(self, controllers: Any) -> None:
-        """Start the bridge, and warn once that it replaces an OpenFlow switch; the controllers are not used."""
+        """Start the bridge as Mininet does, and warn once in Mininet's log that it replaces an OpenFlow switch;
+        `controllers` are not used.
+        """
         _warn_once(BRIDGES)
         super().start(controllers)
 

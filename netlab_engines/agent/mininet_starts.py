@@ -91,6 +91,9 @@ def popen_with_notes(notes: Notes) -> type[subprocess.Popen[Any]]:
 
         @stdout.setter
         def stdout(self, pipe: Any) -> None:
+            """Keep `pipe`, an open file or None, as the pipe of the program's standard output; `subprocess.Popen` sets
+            it.
+            """
             self._pipes["stdout"] = pipe
 
         @property
@@ -100,6 +103,9 @@ def popen_with_notes(notes: Notes) -> type[subprocess.Popen[Any]]:
 
         @stderr.setter
         def stderr(self, pipe: Any) -> None:
+            """Keep `pipe`, an open file or None, as the pipe of the program's error output; `subprocess.Popen` sets
+            it.
+            """
             self._pipes["stderr"] = pipe
 
     return Popen

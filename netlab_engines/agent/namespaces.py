@@ -75,8 +75,8 @@ def enter_namespace(pid: int) -> Iterator[None]:
 
 
 def is_running(interface: str) -> bool:
-    """Return whether the interface of this name in the current namespace is up and has a carrier, so that its queue
-    accepts packets. Raises OSError if there is none.
+    """Return whether the interface with the name `interface`, in the network namespace of the calling thread, is up and
+    has a carrier, so that its queue accepts packets. Raises OSError if there is no such interface.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = struct.pack("16sH14x", interface.encode(), 0)

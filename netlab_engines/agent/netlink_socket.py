@@ -36,9 +36,8 @@ class NetlinkSocket:
 
     def send(self, lines: Iterable[tuple[str, bytes]]) -> None:
         """Send netlink messages to the kernel in their order and wait for its answers. Each item of `lines` is the
-        equivalent command line of `ip` or `tc`, for error messages, and the message.
-
-        Raises RunError, which shows the line, if the kernel refuses a message.
+        equivalent command line of `ip` or `tc`, for error messages, and the message. Raises RunError, which shows the
+        line, if the kernel refuses a message.
         """
         for part in wire.batches(lines):
             self._send_batch(part)

@@ -44,7 +44,7 @@ class NamespaceNode:
 
     @classmethod
     def setup(cls) -> None:
-        """Do nothing: Mininet would look for programs that are not needed here, such as ifconfig."""
+        """Do nothing, in place of Mininet's look for programs such as ifconfig, which these nodes do not need."""
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
         """Create the node's namespaces, with its name as the host name, and set `pid` to the id of the thread that

@@ -62,9 +62,10 @@ class Terminals:
         close: bool = False,
         until_text: bool = False,
     ) -> TerminalOutput:
-        """Send `keys` to the terminal of the program `pid`, let `turn_s` of network time pass (with `until_text` only
+        """Send `keys` to the terminal of the program `pid`, let `turn_s` s of network time pass (if `until_text`, only
         until there is output), and return its output, whether its program has ended, and the exit code (None if not
-        known). `size` is a new size in rows and columns (None: unchanged); `close` closes the terminal.
+        known). `size` is a new size, rows and columns (None: unchanged); `close` closes the terminal. Raises KeyError
+        if there is no such terminal.
 
         Parameters
         ----------

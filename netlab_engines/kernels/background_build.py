@@ -39,8 +39,8 @@ def path() -> Path:
 
 
 def current_progress() -> BuildProgress | None:
-    """Return the progress of the build of the pocket kernel in the background, or None if none is running or the system
-    is not Linux.
+    """Return the progress of the build of the pocket kernel that runs in the background now; None if none runs or the
+    system is not Linux.
     """
     if sys.platform != "linux":
         return None
@@ -71,8 +71,8 @@ def failure() -> str:
 
 
 def _parse_entries(text: str) -> dict[str, Any]:
-    """Return the entries of the progress file from its text; {} if the text is incomplete, because the build is writing
-    it.
+    """Return the entries, by name, of the progress file whose text is `text`; {} if the text is incomplete, because the
+    build is writing it.
     """
     try:
         said = json.loads(text)

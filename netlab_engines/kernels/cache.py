@@ -24,8 +24,8 @@ def libraries() -> Path:
 
 
 def shared() -> Path:
-    """Return the directory of the read-only cache that an administrator fills for all users: `$NETLAB_SHARED`, or else
-    `share/netlab` in Python's prefix. It need not exist.
+    """Return the path of the read-only cache of kernels that an administrator fills for all users: `$NETLAB_SHARED`, or
+    else `share/netlab` in Python's prefix. It need not exist.
     """
     named = os.environ.get("NETLAB_SHARED")
     return Path(named).expanduser().absolute() if named else Path(sys.prefix) / "share" / "netlab"
@@ -33,9 +33,8 @@ def shared() -> Path:
 
 def builds(kind_directory: Path) -> list[Path]:
     """Return the paths of all entries of `kind_directory`, which is `kernels()` or `libraries()`, then of the
-    directories of the same name in the shared cache and in netlab's wheel; each place is sorted by name.
-
-    Raises KernelError if this user may not read one of these directories.
+    directories of the same name in the shared cache and in netlab's wheel; each place is sorted by name. Raises
+    KernelError if this user may not read one of these directories.
     """
     return [
         path

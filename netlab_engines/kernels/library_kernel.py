@@ -96,13 +96,12 @@ def _current(machine: str) -> list[LibraryKernel]:
 
 
 def find() -> LibraryKernel:
-    """Return the library kernel to run: that of `$NETLAB_LIBRARY` if it is set, else the best build in the caches by
-    the present recipe, for this processor or as WebAssembly.
+    """Return the library kernel to run: that of `$NETLAB_LIBRARY` if it is set, else the best build, by this version's
+    recipe, in the user's cache, the shared cache and netlab's wheel, for this processor or else as WebAssembly. Raises
+    KernelError, with a remedy, if there is none.
 
     A kernel for this processor is better than one as WebAssembly, which takes twice as long. A kernel by another recipe
     may have other requests and other results, so it is not used.
-
-    Raises KernelError, with a remedy, if there is none.
     """
     named = os.environ.get("NETLAB_LIBRARY")
     if named:
@@ -141,9 +140,7 @@ def find() -> LibraryKernel:
 
 def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:
     """Return the library kernel in the directory of a build; `program` is the path of its program (None: the usual file
-    in the directory).
-
-    Raises KernelError if a file is missing or `build.json` cannot be read.
+    in the directory). Raises KernelError if a file is missing or `build.json` cannot be read.
     """
     build, version, has = read_build(directory, ("config", "build.json"), ("release", "machine"))
     machine = str(build["machine"])

@@ -41,8 +41,9 @@ PARTS = {
 
 
 def capabilities_of(config: str, version: Version) -> frozenset[str]:
-    """Return the names of those PARTS that a kernel's configuration, the text of its `.config`, has built in; also
-    "seccomp" if the version is at least SECCOMP_SINCE.
+    """Return the names of those of netlab's PARTS of the kernel, such as "bbr", that are built in by the kernel
+    configuration `config`, the text of a `.config` file; also "seccomp" if the kernel's version is at least
+    SECCOMP_SINCE.
 
     >>> sorted(capabilities_of("CONFIG_INET=y\\nCONFIG_TCP_CONG_BBR=y\\n", (6, 12)))
     ['bbr', 'ecn', 'reno']

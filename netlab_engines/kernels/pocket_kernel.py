@@ -41,12 +41,12 @@ class PocketKernel:
 
 
 def find() -> PocketKernel:
-    """Return the pocket kernel to run: that of `$NETLAB_KERNEL` if it is set, else the best build in the caches.
+    """Return the pocket kernel to run: that of `$NETLAB_KERNEL` if it is set, else the best build in the user's cache,
+    the shared cache and netlab's wheel. Raises KernelError, with a remedy, if there is none or `$NETLAB_KERNEL` names a
+    file that netlab did not build.
 
     A build by this version's recipe is best, then the highest kernel version, then the newest build. A kernel by
     another recipe can run too; `by_another_version` detects it.
-
-    Raises KernelError, with a remedy, if there is none or `$NETLAB_KERNEL` names a file that netlab did not build.
     """
     named = os.environ.get("NETLAB_KERNEL")
     if named:
@@ -73,9 +73,8 @@ def find() -> PocketKernel:
 
 def builds() -> list[PocketKernel]:
     """Return all pocket kernels in the user's cache, the shared cache and netlab's wheel, the best first; incomplete
-    builds are left out, and [] means that there is none.
-
-    Raises KernelError if a cache exists and cannot be read, for example root's cache.
+    builds are left out, and [] means that there is none. Raises KernelError if a cache exists and cannot be read, for
+    example root's cache.
     """
     return best_first(cache.kernels(), from_directory, recipes.POCKET)
 
@@ -88,9 +87,8 @@ def by_another_version(kernel: PocketKernel) -> bool:
 
 
 def from_directory(directory: Path) -> PocketKernel:
-    """Return the pocket kernel in the directory of a build, with its release, capabilities and build.json.
-
-    Raises KernelError if a file is missing or `build.json` cannot be read.
+    """Return the pocket kernel in the directory of a build, with its release, capabilities and build.json. Raises
+    KernelError if a file is missing or `build.json` cannot be read.
     """
     build, version, capabilities = read_build(directory, FILES)
     return PocketKernel(directory / "linux", str(build["release"]), version, capabilities, build)

@@ -58,9 +58,9 @@ def _can_execute(directory: Path, programs: Sequence[str]) -> bool:
 
 
 def _copy(directory: Path, target: Path, programs: Sequence[str]) -> None:
-    """Copy a build with executable programs to `target` at once; a build that is there already, such as one that another
-    process has just copied, is kept if its programs can be executed, and replaced if not. Raises OSError, also if the
-    programs of the copy cannot be executed, which leaves nothing behind.
+    """Copy the build in `directory` to `target` in one step, and make the files `programs` in it executable. A build
+    that is at `target` already is kept if its programs can be executed, and else replaced. Raises OSError, and leaves
+    no copy behind, if the copy's programs cannot be executed.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     # In the cache's top directory, so that a search for kernels does not find an incomplete copy.

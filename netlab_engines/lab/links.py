@@ -31,6 +31,7 @@ class LiveLink:
         self._number = number
 
     def __repr__(self) -> str:
+        """Return a text with the names of the link's nodes and its present properties, for display."""
         return f"LiveLink({self._lab.topology.links[self.position]!r})"
 
     def change(self, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:

@@ -189,10 +189,11 @@ class Lab:
 
     @property
     def closed(self) -> bool:
-        """True if the lab has ended."""
+        """True if the network has ended."""
         return self.session.closed
 
     def __enter__(self) -> Lab:
+        """Return this network at the beginning of a `with` block."""
         return self
 
     def __exit__(
@@ -202,6 +203,7 @@ class Lab:
         self.close()
 
     def __repr__(self) -> str:
+        """Return a text with the network's nodes and links, and its network time in s or "closed", for display."""
         state = "closed" if self.closed else f"at {self.now_s:.3f} s"
         return f"Lab({self.topology!r}, {state})"
 
@@ -225,7 +227,7 @@ class Lab:
         return Host(self.session, name, self.addresses[name])
 
     def __iter__(self) -> Iterator[str]:
-        """Return an iterator over the names of the nodes."""
+        """Return an iterator over the names of the nodes: hosts, routers and switches."""
         return iter(self.topology.nodes)
 
     @property
@@ -269,10 +271,10 @@ class Lab:
                 time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
 
     def advance_until(self, flow: LiveFlow, *, limit_s: float = 60.0) -> float | None:
-        """Let network time pass until a flow has delivered all of its data, at most `limit_s` in s; return the network
-        time in s at which its last byte arrived, or None if it has not. The flow is an `nl.Tcp` with `num_bytes` or an
-        `nl.Requests` with `count`. The network's time is then up to 10 ms later, or more if the flow has become faster
-        than it ever was.
+        """Let network time pass until `flow`, an `nl.Tcp` with `num_bytes` or an `nl.Requests` with `count`, has
+        delivered all of its data, at most `limit_s` s of it; return the network time in s at which the last byte
+        arrived, or None if it has not. The time is then up to 10 ms later, or more if the flow became faster than ever
+        before. Raises ScenarioError for another flow.
         """
         if not (is_number(limit_s) and 0 <= limit_s <= MAX_ADVANCE_S):
             raise ScenarioError([f"limit_s must be from 0 to {MAX_ADVANCE_S:g}, got {short_repr(limit_s)}"])
@@ -288,8 +290,9 @@ class Lab:
         return found.end_s
 
     def start(self, item: Traffic) -> LiveFlow:
-        """Start an item of netlab's own traffic, now or `item.start_s` later, and return the flow, whose label gets a
-        number if it is used already; it runs whenever network time passes.
+        """Start an item of netlab's own traffic, now or `item.start_s` s later, and return the flow; it runs whenever
+        network time passes. Its label gets a number, such as "-2", if it is used already. Raises ScenarioError with all
+        mistakes in the item.
 
         Raises
         ------
@@ -383,7 +386,9 @@ class Lab:
 
     @property
     def flows(self) -> pd.DataFrame:
-        """A table with a row for each flow that has begun, with its totals as if it ended now."""
+        """A table with a row for each flow that has begun, with its totals as if it ended now, in the form of
+        `Run.flows`.
+        """
         return self.run.flows
 
     @property
@@ -434,6 +439,7 @@ class LiveFlow:
         self.stopped_s: float | None = None
 
     def __repr__(self) -> str:
+        """Return a text with the flow's label, for display."""
         return f"LiveFlow({self.label!r})"
 
     @property
@@ -445,12 +451,14 @@ class LiveFlow:
 
     @property
     def intervals(self) -> pd.DataFrame:
-        """The flow's rows of `lab.intervals`, numbered from 0."""
+        """The rows of `lab.intervals` of this flow, one for each interval so far, with a new index from 0."""
         rows = self._lab.intervals
         return rows[rows.flow == self.label].reset_index(drop=True)
 
     def stop(self) -> None:
-        """Stop the flow now; its rows stay in the tables. A second call does nothing."""
+        """Stop the flow now and note the time in `stopped_s`; its rows stay in the tables. A second call does
+        nothing.
+        """
         if self.stopped_s is None:
             self.stopped_s = self._lab.session.request().stop(label=self.label)["now_s"]
 
@@ -470,11 +478,12 @@ class LiveCapture:
         self._path: Path | None = None
 
     def __repr__(self) -> str:
+        """Return a text with the capture's settings, for display."""
         return f"LiveCapture({self._item!r})"
 
     def stop(self) -> Path:
         """End the capture and return the path of its pcapng file, for example for Wireshark; the file is deleted with
-        the lab object. A second call returns the path again.
+        the live network. A second call returns the path again. Raises RunError if packets were lost.
 
         Raises
         ------

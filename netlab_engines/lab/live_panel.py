@@ -74,8 +74,9 @@ def live(
     engine: str | None = None,
 ) -> LivePanel:
     """Show a network in a notebook whose traffic runs live, with curves that grow and sliders (`controls`: fields by
-    link) that change its links meanwhile, and return the panel. It begins after `first_s` of network time, plays `pace`
-    times as fast as real time, shows the last `window_s` and ends at `duration_s`.
+    link; None: all usual ones) that change its links meanwhile, and return the panel. `seed` determines random draws.
+    It waits for *Play* after `first_s` s of network time, plays `pace` times as fast as real time, shows the last
+    `window_s` s and ends at `duration_s` s. `engine` None is the fastest that supports it.
 
     It shows its first seconds and waits for *Play*. The curves mark the sliders' changes; goodput is the mean over a
     second. A page without widgets shows the first seconds as a figure.
@@ -201,13 +202,14 @@ class LivePanel:
         return {**bundle, **notebook_forms(self.figure), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
+        """Return a text with the panel's network, for display."""
         return f"LivePanel({self.lab!r})"
 
     # Actions
 
     @property
     def playing(self) -> bool:
-        """True while network time passes by itself."""
+        """True while network time passes by itself, at the panel's speed."""
         return bool(self.beat.playing)
 
     def play(self) -> None:
@@ -221,7 +223,7 @@ class LivePanel:
         self.buttons["Play"].description = "Pause"
 
     def pause(self) -> None:
-        """Stop network time; the network stays."""
+        """Stop network time; the network and its curves stay, and `play` continues."""
         self.beat.playing = False
         self.buttons["Play"].description = "Play"
         self._tell_main_loop()
@@ -239,7 +241,7 @@ class LivePanel:
             self._draw()
 
     def close(self) -> None:
-        """End the network and remove the panel; a second call does nothing."""
+        """End the network and remove the panel's widgets from the page; a second call does nothing."""
         self.pause()
         with self._lock:
             self.lab.close()
@@ -290,7 +292,9 @@ class LivePanel:
         self._counted_intervals: dict[str, int] = defaultdict(int)
 
     def _switch(self) -> None:
-        """Play if the network is paused or its page was reloaded, else pause."""
+        """Play if the network is paused, or if its page seems to have been reloaded, because no picture was drawn for 2
+        s; else pause.
+        """
         # After a page was reloaded, the panel is still in the playing state, but receives no messages.
         if self.playing and time.monotonic() - self._drawn_s < 2:
             self.pause()

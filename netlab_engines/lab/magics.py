@@ -38,10 +38,7 @@ def note(lab: OpenLab) -> None:
 
 
 def current() -> OpenLab:
-    """Return the live network that was opened last and is not closed.
-
-    Raises RunError if there is none.
-    """
+    """Return the live network that was opened last, of those that are not closed. Raises RunError if there is none."""
     for ref in reversed(_labs):
         lab = ref()
         if lab is not None and not lab.closed:

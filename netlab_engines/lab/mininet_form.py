@@ -56,7 +56,9 @@ MininetLink = tuple[str, str, dict[str, Any]]
 
 
 def _sort_by_ports(links: list[MininetLink]) -> list[MininetLink]:
-    """Return the links of a Mininet `Topo` in the order in which they were added, as their port numbers tell."""
+    """Return the links of a Mininet `Topo`, each as two node names and its options, in the order in which they were
+    added, which their port numbers show.
+    """
 
     def ends(link: MininetLink) -> list[tuple[str, int]]:
         """Return the two ends of a link, each as the node's name and its port number."""

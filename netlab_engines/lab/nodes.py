@@ -54,6 +54,7 @@ class Host:
         self.address = address
 
     def __repr__(self) -> str:
+        """Return a text with the node's name, for display."""
         return f"Host({self.name!r})"
 
     def run(self, command: str, *, on_text: Callable[[str], None] | None = None) -> Output:
@@ -146,6 +147,9 @@ class Process:
         self._code: int | None = None
 
     def __repr__(self) -> str:
+        """Return a text with the node's name, the command and its last known exit code, for display; the network is not
+        asked.
+        """
         return f"Process({self.node!r}, {self.command!r}, exit_code={self._code})"
 
     def _look(self, wait_s: float = 0.0) -> None:
@@ -158,7 +162,9 @@ class Process:
 
     @property
     def output(self) -> str:
-        """The command's output so far, both streams together; reading it asks the network."""
+        """The command's output so far as text, standard output and error output together; reading it asks the
+        network.
+        """
         self._look()
         return self._text
 

@@ -68,7 +68,7 @@ class Session:
 
     @property
     def closed(self) -> bool:
-        """True if the guest has ended."""
+        """True if the guest has ended; requests then raise RunError."""
         return self.guest.closed
 
     def request(self, on_text: OnText | None = None, on_wait: OnWait | None = None) -> AllRequests:

@@ -69,7 +69,7 @@ def shared_directories(working: str | Path, script: str | Path) -> list[str]:
 
 
 def home_directory() -> Path:
-    """Return the user's home directory, which may not exist; "~" itself where the system knows none."""
+    """Return the path of the user's home directory, which need not exist; the path "~" if the system knows none."""
     return Path(os.path.expanduser("~"))  # noqa: PTH111 (Path.home raises where there is none)
 
 

@@ -131,9 +131,7 @@ class Stopping:
 
     def look(self) -> None:
         """Send the guest the interrupt or kill that is due now, and print how to end a script that takes long to end;
-        to be called several times a second.
-
-        Raises RunError, and closes the guest, if it does not react to kills.
+        to be called several times a second. Raises RunError, and closes the guest, if it does not react to kills.
         """
         now_s = time.monotonic()
         if (

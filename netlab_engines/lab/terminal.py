@@ -64,6 +64,7 @@ class Terminal:
         return f"{shlex.quote(str(own)) if own.is_file() else 'netlab'} attach {self.node}"
 
     def __repr__(self) -> str:
+        """Return a sentence with the command that opens the terminal, for display."""
         return f"Terminal of {self.node}: in a shell, for example a terminal of JupyterLab, type: {self.command}"
 
     def _repr_html_(self) -> str:

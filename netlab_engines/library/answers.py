@@ -79,7 +79,7 @@ class Answers:
         self.origin_ns = 0
 
     def forget_totals(self) -> None:
-        """Discard the totals of all flows, because the program will send new ones; samples stay."""
+        """Discard the totals of all flows that have arrived, because the program will send new ones; samples stay."""
         for totals in (self._tcp, self._udp, self._echoes, self._responses, self._errors):
             totals.clear()
         self._datagrams.clear()
@@ -141,7 +141,9 @@ class Answers:
         return {"flow": self._items[number]["label"], **self._summary(number)}
 
     def _program_pairs(self) -> list[ProgramPair]:
-        """Return the handlers of those flows whose sender and receiver are the user's own programs."""
+        """Return the handlers of the kernel's questions about those flows whose sender and receiver are the user's own
+        programs.
+        """
         return [each for each in self._own.values() if isinstance(each, ProgramPair)]
 
     def _t_s(self, step: int) -> float:

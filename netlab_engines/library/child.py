@@ -79,8 +79,8 @@ class ChildProgram:
                 self._keep_on(free)
 
     def _keep_on(self, cpus: set[int]) -> None:
-        """Let this process and the program run only on the CPUs with these numbers: on a single CPU, thousands of
-        switches between them take half the time.
+        """Let this process and the program run only on the CPUs with these numbers; on a single CPU, thousands of
+        switches between the two take half the time. Errors are ignored.
         """
         with suppress(OSError):
             os.sched_setaffinity(0, cpus)
@@ -88,8 +88,8 @@ class ChildProgram:
 
     @property
     def confined(self) -> bool:
-        """True if the program could confine itself with Landlock and seccomp before it reads a plan; known after its
-        first answer, and until `close`.
+        """True if the program could give up all files and nearly all system calls (by Landlock and seccomp) before it
+        read a plan; known after its first answer, and until `close`.
         """
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         return landlock_version() > 0 and "\nSeccomp:\t2" in status

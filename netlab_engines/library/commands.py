@@ -39,9 +39,7 @@ Work = Callable[[Routes], "list[TcCommand | Setting | str]"]
 def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
     """Return one function for each line of a shell command, in order; called with the node's routes, it returns the
     line's effects. `label` names the command in errors; `saves` are the files that the command saves, which must be
-    none.
-
-    Raises NotHereError, with a list of supported commands, if a line needs a program.
+    none. Raises NotHereError, with a list of supported commands, if a line needs a program.
     """
     try:
         if saves:
@@ -235,9 +233,8 @@ class Commands:
 
     def run(self, node: str, command: str) -> tuple[str, list[TcCommand | Setting]]:
         """Return the output of the shell command `command` that runs now in the node with the name `node`, and its
-        commands and settings for the kernel, in order, which the caller must send.
-
-        Raises NotHereError if it needs a program; see `read`.
+        commands and settings for the kernel, in order, which the caller must send. Raises NotHereError if it needs a
+        program; see `read`.
         """
         return self._do(node, read(f"{node} command", command))
 

@@ -41,12 +41,12 @@ class LibraryEngine:
         self.kernel = library_kernel.find()
 
     def requirements(self) -> list[Requirement]:
-        """Return the only requirement of the engine, a library kernel, met or not."""
+        """Return the only requirement of the engine, that a library kernel is built, met or not, in a list."""
         return [kernel_requirement()]
 
     def fingerprint(self) -> str:
-        """Return a text that differs whenever this engine may give other numbers for the same plan, from the kernel's
-        program and netlab's code.
+        """Return a text that differs whenever this engine may give other numbers for the same plan: a hash of the
+        kernel's program, a hash of netlab's code, and Mininet's version.
         """
         return fingerprint(source_hash.of_files([self.kernel.path]))
 
@@ -73,9 +73,8 @@ class LibraryEngine:
 
     def open(self, plan: Plan | None) -> LibrarySession:
         """Start the library kernel's program for a lab of this plan and return its session; the plan is built by the
-        session's first request. Hosts of the lab have no programs.
-
-        Raises EngineError if the plan needs unsupported features, and NotHereError for a script, which needs programs.
+        session's first request. Hosts of the lab have no programs. Raises EngineError if the plan needs unsupported
+        features, and NotHereError for a script, which needs programs.
         """
         if plan is None:
             raise NotHereError(
@@ -103,9 +102,7 @@ class LibraryEngine:
 
 def start_program(kernel: library_kernel.LibraryKernel) -> KernelProgram:
     """Start the program of a library kernel and return it: as a child process, or, if it is WebAssembly, in the
-    browser's worker or in wasmtime.
-
-    Raises KernelError if it is WebAssembly and nothing on this machine can run it.
+    browser's worker or in wasmtime. Raises KernelError if it is WebAssembly and nothing on this machine can run it.
     """
     if kernel.machine != library_kernel.WASM:
         # The child module needs Linux, and this module is imported on every system.

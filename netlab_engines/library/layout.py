@@ -30,9 +30,8 @@ class Layout:
         self._row: Any = namedtuple(name, fields)  # type: ignore[misc]
 
     def pack(self, **values: Any) -> bytes:
-        """Return the bytes of a structure whose fields have these values, given by the fields' names.
-
-        Raises TypeError for a field that is missing or unknown.
+        """Return the bytes of a structure whose fields have these values, given by the fields' names. Raises TypeError
+        for a field that is missing or unknown.
         """
         return self.struct.pack(*self._row(**values))
 

@@ -376,8 +376,6 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
 def add_command(requests: Requests, node: str, effects: Iterable[TcCommand | commands.Setting]) -> None:
     """Add the requests for `effects`, the commands and settings of a user's command in the node with the name `node`,
     to take effect now. Raises RunError if one names an interface that the node does not have.
-
-    Raises RunError if it names an interface that the node does not have.
     """
     own = requests.interfaces[node]
     requests.add(Request.ENTER, requests.number(node))

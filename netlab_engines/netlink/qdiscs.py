@@ -429,9 +429,10 @@ def choke(
 def _red_average(
     low_bytes: int, high_bytes: int, burst_packets: int, probability: float, bandwidth_bps: int, packet_bytes: int
 ) -> tuple[tuple[int, int, int], bytes, bytes]:
-    """Return three values for the average of RED and CHOKe: the logs of its weight, of the probability and of a cell of
-    the idle table; the netlink attribute of that table; and that of the probability. Thresholds and packets are in
-    bytes, `burst_packets` in packets, `bandwidth_bps` in bit/s.
+    """Return three values for the average of RED and CHOKe: a tuple of log2 of its weight, of the probability and of a
+    cell of the idle table; the netlink attribute with that table; and that with the probability. Thresholds and
+    `packet_bytes`, the mean size of packets, are in bytes, `bandwidth_bps` is in bit/s. Raises NetlabError if the
+    kernel cannot represent them.
     """
     weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
     cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
@@ -476,9 +477,7 @@ def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
 
 def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> int:
     """Return the number of times that `probability`, divided by the distance of the thresholds `low_bytes` and
-    `high_bytes` in bytes, must be doubled until it exceeds 1.
-
-    Raises NetlabError if the probability is too small.
+    `high_bytes` in bytes, must be doubled until it exceeds 1. Raises NetlabError if the probability is too small.
     """
     share = probability / (high_bytes - low_bytes)
     for log in range(LARGEST_WLOG):
@@ -493,10 +492,8 @@ def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> 
 def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tuple[int, bytes]:
     """Return RED's idle table, from which the kernel computes how far the average falls while the queue is empty: the
     log2 of a cell's length in ticks of 64 ns, and the 256 cells as bytes. The average has the weight 2**-`weight_log`,
-    packets have `packet_bytes` bytes, and the rate is in bytes/s.
-
-    Raises NetlabError if the average
-    falls too slowly for a table.
+    packets have `packet_bytes` bytes, and the rate is in bytes/s. Raises NetlabError if the average falls too slowly
+    for a table.
     """
     packet_ticks = _xmit_ticks(bytes_per_s, packet_bytes)
     if not packet_ticks:
@@ -582,6 +579,6 @@ def _share(rate: float) -> int:
 
 
 def _percent(rate: float) -> str:
-    """Return a fraction of 1 as a percentage for `tc`, such as "2.0000000000%"."""
+    """Return a fraction of 1 as a percentage with ten decimals for `tc`, such as "2.0000000000%"."""
     # With all digits of 2**-32, the resolution of netem's draws.
     return f"{rate * 100:.10f}%"

@@ -93,7 +93,7 @@ class Words(Iterator[str]):
         return bool(self._words) and _QUANTITY.fullmatch(self._words[0]) is not None
 
     def end(self) -> None:
-        """Raise UnknownLineError if there are more words."""
+        """Raise UnknownLineError, which names the next word, if there is one; else return."""
         if self._words:
             raise self.problem(f"{self._words[0]!r} is not expected")
 
@@ -106,9 +106,8 @@ class Words(Iterator[str]):
 
 def tc(words: Words) -> MessageMaker:
     """Return the function that returns the netlink message of a typed line of `tc qdisc` from a function that returns
-    the number of an interface by its name; `words` are the words after `tc`.
-
-    Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
+    the number of an interface by its name; `words` are the words after `tc`. Raises UnknownLineError, with a sentence,
+    for a line that netlab cannot translate.
 
     Examples
     --------
@@ -248,9 +247,8 @@ class Route:
 
 def route(words: Words, *, needs_device: bool = True) -> Route:
     """Return the route in a typed line of `ip route`; `words` are the words after its verb. If `needs_device` is False,
-    the line may leave the interface out, and the route's `device` is then "".
-
-    Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
+    the line may leave the interface out, and the route's `device` is then "". Raises UnknownLineError, with a sentence,
+    for a line that netlab cannot translate.
     """
     told = {"to": words.one("a network")}
     for word in words:

@@ -81,8 +81,8 @@ class _Test(Side):
         super().__init__(sock, f"The server at {self._where}")
 
     def run(self) -> dict[str, Any]:
-        """Run the test and return its report; all connections are closed at the end. Raises ThroughputError if it
-        fails.
+        """Run the whole test with the server and return its report, as ``netlab perf --json`` prints it; all
+        connections are closed at the end. Raises ThroughputError if it fails.
         """
         self._channel.start()
         try:

@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
-    """Add the options of the client to a group of a parser."""
+    """Add the options of a ``netlab perf`` client to the group `client` of the command's parser."""
     add, length = client.add_argument, client.add_mutually_exclusive_group()
     length.add_argument("-t", "--time", **SECONDS, help=f"seconds to send (default {DEFAULT_TIME_S:g})")
     exactly = "bytes that each stream sends, such as 1500000, 1500KB or 1.5MB"
@@ -283,8 +283,8 @@ def _output(target: str | None) -> Iterator[TextIO | None]:
 
 
 def _write(out: TextIO, text: str) -> None:
-    """Write a text and flush it, because a full disk is reported only when the buffer is written. Raises
-    ThroughputError if that fails.
+    """Write a text to the open report `out` and flush it, so that a full disk is noticed. Raises ThroughputError if
+    that fails.
     """
     try:
         out.write(text)

@@ -65,8 +65,8 @@ class Endpoint:
         raise NotImplementedError
 
     def mark_omitted(self) -> None:
-        """Leave what was counted so far out of `counters`; for UDP nothing happens, because the omitted part is a
-        separate stream.
+        """Leave what was counted so far out of the results of `counters`. Here nothing happens, as is right for UDP,
+        whose omitted datagrams are a stream of their own.
         """
 
     def counters(self) -> Counters:
@@ -76,21 +76,21 @@ class Endpoint:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Stop the stream, wait for its thread and close its socket."""
+        """Stop the stream, wait for the end of its thread and close its socket."""
         self.stop()
         if self._thread.is_alive():
             self._thread.join()
         self.sock.close()
 
     def _run(self) -> None:
-        """Do the work of the thread, and set `finished` at its end in any case."""
+        """Do the work of the thread (`_work`), and set the event `finished` at its end, also after an exception."""
         try:
             self._work()
         finally:
             self.finished.set()
 
     def _work(self) -> None:
-        """Send or receive until the stream's end; runs in the thread."""
+        """Send or receive until the stream's end; runs in the thread. Each subclass defines it."""
         raise NotImplementedError
 
     def _increases(self, **now: float) -> dict[str, float]:
@@ -102,7 +102,9 @@ class Endpoint:
         return grown
 
     def _end_s(self) -> float | None:
-        """Return the planned end of the stream in s on the monotonic clock, or None if a number of bytes ends it."""
+        """Return the planned end of the stream in s on the monotonic clock, the omitted time included; None if a number
+        of bytes ends it.
+        """
         if self.request.duration_s is None:
             return None
         return self.start_s + self.request.omit_s + self.request.duration_s
@@ -127,7 +129,7 @@ class TcpSending(Endpoint):
         self._sender: TcpSender | None = None
 
     def _work(self) -> None:
-        """Send until the end, and wait until the peer has read everything; runs in the thread."""
+        """Send until the stream's end, then wait until the peer has read everything; runs in the thread."""
         self._sender = TcpSender(self.sock, end_s=self._end_s(), num_bytes=self.request.num_bytes)
         self._sender.run()
         self._wait_until_delivered()
@@ -174,7 +176,9 @@ class TcpSending(Endpoint):
         }
 
     def mark_omitted(self) -> None:
-        """Leave what was sent, retransmitted and measured so far out of `counters`."""
+        """Leave the bytes sent, the retransmissions, round-trip times and windows so far out of the results of
+        `counters`.
+        """
         if self._sender is not None:
             self._omitted_bytes = self._sender.sent_bytes
         self._omitted_retransmits = tcp_info.read(self.sock).retransmits or 0
@@ -220,7 +224,9 @@ class TcpReceiving(Endpoint):
         self._omitted_until_s: float | None = None
 
     def _work(self) -> None:
-        """Receive until the peer closes, then close the other direction; runs in the thread."""
+        """Receive until the peer closes its direction, then close this one, which tells the peer that everything has
+        arrived; runs in the thread.
+        """
         self._receiver.run()
         try:
             self.sock.shutdown(socket.SHUT_WR)
@@ -232,7 +238,7 @@ class TcpReceiving(Endpoint):
         return self._increases(bytes=self._receiver.received_bytes)
 
     def mark_omitted(self) -> None:
-        """Leave what was received so far, and the time until now, out of `counters`."""
+        """Leave the bytes received so far, and the time until now, out of the results of `counters`."""
         self._omitted_bytes = self._receiver.received_bytes
         self._omitted_until_s = time.monotonic()
 
@@ -342,7 +348,7 @@ class UdpReceiving(Endpoint):
         self._omitted = self._receiver.streams[stream_id + 1]
 
     def _work(self) -> None:
-        """Receive until `stop`; runs in the thread."""
+        """Receive datagrams until `stop` is called; runs in the thread."""
         self._receiver.run()
 
     def stop(self) -> None:
@@ -429,7 +435,7 @@ class Sampler:
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
 
     def __enter__(self) -> "Sampler":
-        """Start to sample, and return this sampler."""
+        """Start the thread that samples, and return this sampler."""
         self._thread.start()
         return self
 
@@ -583,7 +589,7 @@ class Side:
         return {index: endpoint.counters() for index, endpoint in self._endpoints.items()}
 
     def _close(self) -> None:
-        """Close all ends of this side and the control connection."""
+        """Close this side's ends of all streams and the control connection."""
         for endpoint in self._endpoints.values():
             endpoint.close()
         self._channel.close()

@@ -106,7 +106,9 @@ class TestRequest:
         return request
 
     def check(self) -> None:
-        """Raise ThroughputError for the first setting that is not allowed, with the rule."""
+        """Raise ThroughputError, with the rule, for the first setting that is not allowed or that contradicts another;
+        return if there is none.
+        """
         for problem in violations(RULES | (UDP_RULES if self.protocol == "udp" else {}), self):
             raise ThroughputError(f"{problem}.")
         if (self.duration_s is None) == (self.num_bytes is None):
@@ -134,8 +136,8 @@ class TestRequest:
 
 
 def messages(file: BinaryIO, limit_bytes: int = MAX_MESSAGE_BYTES) -> Iterator[Message]:
-    """Yield the JSON messages, one for each line, of a byte stream up to its end; a part of a line at the end is left
-    out. Raises ThroughputError for other data or a line of more than `limit_bytes`.
+    """Yield the JSON messages, one for each line, in `file`, a stream of bytes, up to its end; a part of a line at the
+    end is left out. Raises ThroughputError for other data or a line of more than `limit_bytes` bytes.
 
     >>> import io
     >>> list(messages(io.BytesIO(b'{"type": "BYE"}\\n{"type": "DONE"}\\n{"ty')))
@@ -183,7 +185,7 @@ class Channel:
             raise ThroughputError(f"The connection to {self._peer} broke: {error.strerror or error}.") from None
 
     def close(self) -> None:
-        """Close the connection and wait for the end of its thread."""
+        """Close the control connection and wait for the end of the thread that reads it."""
         try:
             self._sock.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -193,8 +195,8 @@ class Channel:
         self._sock.close()
 
     def _read(self) -> None:
-        """Put all messages that arrive into the queue, and at last the error that tells how the connection ended; runs
-        in the thread.
+        """Put all messages that arrive into the queue of events, and at last the ThroughputError that says how the
+        connection ended; runs in the thread.
         """
         try:
             with self._sock.makefile("rb") as file:
@@ -211,7 +213,9 @@ class Channel:
         self._events.put(end)
 
     def _closed(self) -> ThroughputError:
-        """Return (not raise) the error that the other side closed the connection too early."""
+        """Return, and do not raise, a ThroughputError saying that the other side closed the control connection before
+        the test was over.
+        """
         return ThroughputError(f"{self._peer} closed the control connection before the test was over.")
 
 
@@ -251,9 +255,8 @@ def greeting(*parts: object) -> bytes:
 
 def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[str]:
     """Read the first line of a new connection, and not a byte more, and return its parts after the protocol's name:
-    "control", or "stream", a token and an index. Each byte may take `timeout_s` s.
-
-    Raises ThroughputError if it is not a greeting of netlab perf, and OSError if the connection breaks.
+    "control", or "stream", a token and an index. Each byte may take `timeout_s` s. Raises ThroughputError if it is not
+    a greeting of netlab perf, and OSError if the connection breaks.
     """
     sock.settimeout(timeout_s)
     line = bytearray()

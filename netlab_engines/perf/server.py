@@ -139,7 +139,9 @@ class Server:
             self._sessions[session.token] = session
 
     def release(self, session: Session) -> None:
-        """Remove a session from the running tests, if it is one of them."""
+        """Remove the session from the running tests, so that another client may start one; nothing happens if it is
+        none of them.
+        """
         with self._lock:
             self._sessions.pop(session.token, None)
 

@@ -49,9 +49,7 @@ def node_sysctls(plan: Plan, name: str) -> dict[str, str]:
 def configuration_messages(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Lines:
     """Return the netlink messages that configure one node, each with its command line for errors: first those of
     `ip_lines` (lines of `ip` without that word), then those of the queues and filters in `queueing`. `own` has the
-    numbers of the node's interfaces.
-
-    Raises UnknownLineError for an `ip` line that netlab cannot translate.
+    numbers of the node's interfaces. Raises UnknownLineError for an `ip` line that netlab cannot translate.
     """
     messages = [(f"ip {line}", ip_line(line, own)) for line in ip_lines]
     return messages + [(f"tc {each.line}", each.message(own)) for each in queueing]

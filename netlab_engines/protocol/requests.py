@@ -137,7 +137,7 @@ class Requests(Protocol):
         """
 
     def stop(self, label: str) -> TimeReply:
-        """End the item of traffic with this label now."""
+        """End the item of traffic with this label now, before its planned end; its counters stay in the tables."""
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
         """Change the directions with these numbers (positions in the plan's list, from 0) from now on: set the fields

@@ -108,17 +108,17 @@ class StreamAccount:
 
     @property
     def delay_min_ms(self) -> float:
-        """The smallest one-way delay in ms; NaN before the first datagram."""
+        """The smallest one-way delay of a datagram in ms, from sending to arrival; NaN before the first datagram."""
         return self._delay_min_ns / NS_PER_MS if self.received_datagrams else math.nan
 
     @property
     def delay_max_ms(self) -> float:
-        """The largest one-way delay in ms; NaN before the first datagram."""
+        """The largest one-way delay of a datagram in ms, from sending to arrival; NaN before the first datagram."""
         return self._delay_max_ns / NS_PER_MS if self.received_datagrams else math.nan
 
     @property
     def delay_mean_ms(self) -> float:
-        """The mean one-way delay in ms; NaN before the first datagram."""
+        """The mean one-way delay of the datagrams in ms, from sending to arrival; NaN before the first datagram."""
         return self._delay_sum_ns / self.received_datagrams / NS_PER_MS if self.received_datagrams else math.nan
 
     @property

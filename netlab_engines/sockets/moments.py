@@ -54,7 +54,7 @@ def nth_root(value: float, n: int) -> float:
 
 
 def forbid_timer_slack() -> None:
-    """Let the sleeps of this thread end on time, from now on; by default the kernel may add 50 µs to each."""
+    """Let all later sleeps of the calling thread end on time; by default the kernel may end each up to 50 µs late."""
     libc.prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
 
 
@@ -72,4 +72,5 @@ class Stopper:
         os.eventfd_write(self.fd, 1)
 
     def __del__(self) -> None:
+        """Close the file descriptor."""
         os.close(self.fd)

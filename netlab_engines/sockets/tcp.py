@@ -73,12 +73,12 @@ class TcpSender:
             self.error = self.error or error
 
     def stop(self) -> None:
-        """End the sending now, from another thread; `run` then returns."""
+        """End the sending now; called by another thread than that of `run` or `send`, which then returns."""
         self._stopper.set()
 
     def send(self) -> None:
-        """Send until `end_s`, `num_bytes` or `stop`, and leave the connection open; blocks. Raises OSError if the
-        connection fails.
+        """Send until the time `end_s`, until `num_bytes` are sent or until `stop` is called, and leave the connection
+        open; blocks. Raises OSError if the connection fails.
         """
         out, payload = self.sock.fileno(), _payload_fd()
         self.sock.setblocking(False)

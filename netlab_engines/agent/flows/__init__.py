@@ -34,9 +34,8 @@ def make_flows(
 ) -> list[RunningFlow[Any]]:
     """Return a flow with open sockets, not started, for each item of the plan's traffic, in the plan's order. The first
     flow has the number `number`, each later one the next; `port` is the first free port, from which flows take as many
-    as they need. Files that commands save go to `artifacts`.
-
-    Raises RunError if the kind of an item is unknown or an item cannot be set up.
+    as they need. Files that commands save go to `artifacts`. Raises RunError if the kind of an item is unknown or an
+    item cannot be set up.
     """
     made: list[RunningFlow[Any]] = []
     for item in plan["traffic"]:

@@ -95,7 +95,7 @@ class RunningFlow(Generic[ItemType]):
         return {"flow": self.label, "error": "; ".join(self.errors) or None}
 
     def totals_so_far(self) -> Totals:
-        """Return the totals that the flow would have if it ended now; the flow goes on."""
+        """Return the totals, in the form of `totals`, that the flow would have if it ended now; the flow goes on."""
         return self.totals()
 
     def stop(self) -> None:

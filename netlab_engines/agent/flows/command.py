@@ -43,7 +43,9 @@ class CommandFlow(RunningFlow["CommandItem"]):
         self._start(self._run)
 
     def _run(self) -> None:
-        """Wait for the command's start, run it to its end, and note its output and exit code."""
+        """Wait until the command's start, run it in the host's shell to its end, and keep its output and exit code for
+        `totals`; runs in a thread.
+        """
         sleep_until(self._origin_s + self.start_s)
         where = {} if self._directory is None else {"cwd": self._directory}
         self._stdout, self._stderr, self._exit_code = self._node.pexec(["sh", "-c", self.item["command"]], **where)

@@ -165,7 +165,9 @@ class TcpConnection:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Close both ends with a reset, which discards unsent data, so that no packets follow after the flow's end."""
+        """Close both ends of the connection with a reset, which discards unsent data, so that no packets follow after
+        the flow's end; an accept that waits returns.
+        """
         self.is_closed = True
         with suppress(OSError):
             # A mere close would leave the thread that accepts waiting.

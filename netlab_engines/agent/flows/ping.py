@@ -42,8 +42,8 @@ class PingFlow(RunningFlow["PingItem"]):
         self._start(self.pinger.send, origin_s + self.start_s, self.item["count"], origin_s + self.end_s)
 
     def finish(self, until_s: float) -> None:
-        """Wait until all requests are answered, at most until `until_s` in s on the monotonic clock, then end the
-        series.
+        """Wait until all requests are answered, at most until `until_s` in s on the monotonic clock, then stop the
+        sending of requests and the recording of replies.
         """
         pinger = self.pinger
         while time.monotonic() < until_s and len(pinger.rtt_ms) < len(pinger.sent_s):
@@ -51,7 +51,7 @@ class PingFlow(RunningFlow["PingItem"]):
         pinger.stop()
 
     def stop(self) -> None:
-        """End the series now; later replies are not recorded."""
+        """Stop the sending of echo requests now; later replies are not recorded."""
         self.pinger.stop()
 
     def totals(self) -> PingTotals:

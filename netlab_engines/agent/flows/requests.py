@@ -170,7 +170,7 @@ class RequestConnection(TcpConnection):
             sender.stop()
 
     def close(self) -> None:
-        """Close both ends with a reset, and wake the threads that read from them."""
+        """Close both ends of the connection with a reset, and let the threads that wait for its data return."""
         self.is_closed = True
         for end in (self.sink, self.source):
             if end is not None:

@@ -64,7 +64,9 @@ class UdpFlow(RunningFlow["UdpItem"]):
         self._start(self._send)
 
     def _send(self) -> None:
-        """Wait for the flow's start and send datagrams until its end; nothing is sent if the receiver has failed."""
+        """Wait until the flow's start and send datagrams until its end; nothing is sent if the receiver has failed by
+        then. Runs in a thread.
+        """
         sleep_until(self._origin_s + self.start_s)
         if self.failed:
             return
@@ -118,13 +120,17 @@ class UdpFlow(RunningFlow["UdpItem"]):
         ]
 
     def totals_so_far(self) -> UdpTotals:
-        """Return the totals of the datagrams that were sent and have arrived so far; the flow goes on."""
+        """Return the totals, in the form of `totals`, of the datagrams that were sent and have arrived so far; the flow
+        goes on.
+        """
         if self.receiver is not None:
             self.receiver.read_now()
         return self.totals()
 
     def stop(self) -> None:
-        """Stop the sender; the receiver goes on for packets in flight, unless the flow failed before it was started."""
+        """Stop the sender; the receiver goes on for datagrams in flight. If the flow failed before it had a sender,
+        stop the receiver.
+        """
         if self.sender is not None:
             self.sender.stop()
         elif self.receiver is not None and self.failed:
