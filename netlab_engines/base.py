@@ -32,9 +32,9 @@ def run_in(
     watchdog: Watchdog | None = None,
 ) -> Outcome:
     """Run a plan in a session that was just opened, and return the counters, the engine's settings, and the directory
-    of saved files (None without any). `on_progress` gets the network time in s about fifty times; the run stops when
-    the event `cancel` is set, or when `watchdog` finds that network time stands still. None omits each. The session
-    stays open.
+    of saved files (None without any). `on_progress` gets the network time in s about fifty times; the run stops with
+    RunCancelled when the event `cancel` is set, or with RunError when `watchdog` finds that network time stands still
+    (None omits each). The session stays open.
 
     Parameters
     ----------

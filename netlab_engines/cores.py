@@ -95,10 +95,11 @@ class Pin:
 @contextmanager
 def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
     """Return a context manager that reserves a CPU to which no other run on this machine is pinned, until its block
-    ends: the number of the CPU and the file descriptor of its lock, or (-1, None) if all are taken.
+    ends: the number of the CPU and the file descriptor of its lock, or (-1, None) if all are taken. If `wanted` is not
+    None, only the CPU with this number is tried.
 
     The CPUs are tried in random order, so that users in containers, who do not see each other's locks, do not all take
-    the same one. If `wanted` is given, only that CPU is tried.
+    the same one.
     """
     cpus = list(os.sched_getaffinity(0)) if wanted is None else [wanted]
     random.shuffle(cpus)

@@ -45,10 +45,9 @@ def landlock_version() -> int:
 
 def confine(writable: list[str], readable: list[str] | None = None) -> bool:
     """Allow this process and its children, for good, to write only below the paths `writable` and to device files, and
-    to read only those, system programs and `readable` (None: everything). Return True, or False, with nothing confined,
-    if the kernel has no Landlock.
-
-    A path in `readable` that begins with `=` may only be listed. Raises OSError if Landlock refuses.
+    to read only those, system programs and `readable` (None: everything); a path in `readable` that begins with `=` may
+    only be listed. Return True, or False, with nothing confined, if the kernel has no Landlock. Raises OSError if
+    Landlock refuses.
     """
     version = landlock_version()
     if version < 1:

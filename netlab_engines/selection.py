@@ -57,7 +57,8 @@ def _requested_engine(wanted: str | LabEngine | None) -> str | LabEngine | None:
 def choose(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> LabEngine:
     """Return the engine that runs these plans: `wanted` itself if it is an engine object, or the engine with the name
     `wanted`; None means $NETLAB_ENGINE, or else the best one for this machine and the plans, as `decide` finds it. It
-    may wait for a build of the pocket kernel.
+    may wait for a build of the pocket kernel. Raises EngineError, KernelError or NotHereError if there is no such
+    engine, it has no kernel, or it does not support the plans.
 
     Raises
     ------

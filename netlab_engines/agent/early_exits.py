@@ -76,8 +76,8 @@ class EarlyExit:
         return self.flags & (NO_PROGRAM | IN_BACKGROUND) == NO_PROGRAM and self.parent == INIT
 
     def ended_by_others(self) -> bool:
-        """Return True if the process was ended by a signal that a program does not cause itself (any but SIGSEGV and
-        the like), or if it is a shell whose exit status says so of its last program.
+        """Return True if a signal that programs do not cause themselves (any but SIGSEGV and the like) ended the
+        process, or if the process is a shell whose exit status says so of its last program.
         """
         number = self.status & 0x7F
         return number not in CRASHES if number else self.status >> 8 in ENDED_BY_OTHERS

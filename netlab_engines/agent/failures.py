@@ -38,8 +38,8 @@ class Failures:
             raise RunError("\n".join(unreported))
 
     def _note_thread(self, ended: threading.ExceptHookArgs) -> None:
-        """Record the exception that ended a thread, under the thread's name; the value for `threading.excepthook`,
-        whose argument `ended` is.
+        """Record the exception that ended a thread, under the thread's name; Python calls this as
+        `threading.excepthook`, with an object that has the exception and the thread.
         """
         if ended.exc_value is not None:
             self.note("A thread" if ended.thread is None else ended.thread.name, ended.exc_value)

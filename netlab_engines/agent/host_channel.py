@@ -102,8 +102,8 @@ class HostChannel:
         """Set the id of the process group that receives the host's interrupts; 0 means none. The calling thread has
         real-time priority while there is one.
 
-        While there is one, the calling thread has real-time priority. A program that computes lets no network time
-        pass, so the scheduler may leave the processor to it until it ends; what it has printed is to be sent at once.
+        A program that computes lets no network time pass, so the scheduler may leave the processor to it until it ends;
+        what it has printed is to be sent at once.
         """
         fcntl.ioctl(self._device, FOREGROUND, struct.pack("=i", group))
         if group:

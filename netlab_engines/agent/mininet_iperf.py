@@ -39,10 +39,9 @@ def iperf(
     port: int = 5001,
 ) -> list[str]:
     """Run iperf for `seconds` s from the first to the second of `hosts` (None: from the network's first host to its
-    last), over `l4Type`, "TCP" or "UDP", to the port `port`. Return the rates that server and client report, as texts
-    in iperf's unit `fmt` (None: iperf's choice), "" for a missing one. Raises ValueError for a wrong argument.
-
-    With UDP, `udpBw` comes before the two rates.
+    last), over `l4Type`, "TCP" or "UDP" (at the rate `udpBw`, as iperf's -b takes it), to the port `port`. Return the
+    rates that server and client report, as texts in iperf's unit `fmt` (None: iperf's choice), "" for a missing one;
+    with UDP, `udpBw` comes first. Raises ValueError for a wrong argument.
     """
     client, server = hosts or [self.hosts[0], self.hosts[-1]]
     if l4Type not in ("TCP", "UDP"):

@@ -24,12 +24,6 @@ def create_namespace(hostname: str = "") -> int:
     stays. Raises OSError if the kernel refuses.
 
     A thread, because to fork this process would take ten times as long.
-
-    `hostname` is the name of the host in there; without it the machine's name
-    stays.
-
-    A thread, because to fork this process would take ten times as long. The namespaces and their interfaces end with
-    the process.
     """
     answers: queue.SimpleQueue[int | OSError] = queue.SimpleQueue()
     threading.Thread(target=_hold, args=(answers, hostname), name="namespace", daemon=True).start()

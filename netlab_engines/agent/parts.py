@@ -25,9 +25,8 @@ EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)
 
 def kernel_errors() -> dict[str, str | None]:
     """Test each part of the kernel (devices, qdiscs, congestion controls) that netlab needs and return the kernel's
-    error message by the name of the part, as in `netlab_engines.kernels.parts.PARTS`; to be run as root.
-
-    The error is "" if the kernel has the part, and None if the test needs another part that the kernel lacks.
+    error message by the name of the part, as in `netlab_engines.kernels.parts.PARTS`: "" for a part that works, None
+    for one that cannot be tested because another is missing. To be run as root.
     """
     found: dict[str, str | None] = {
         "veth": _error_of(_veth),

@@ -35,15 +35,12 @@ class Prompts:
 
 
 def begin(folder: str, commands: str) -> None:
-    """Prepare this process for a Mininet script, before the script's first line: install netlab's versions of Mininet's
-    classes and prompt, and its handling of interrupts and tracebacks; then sleep until a round time, so that nothing in
-    the script depends on the time that this took. If an interrupt came before, the process exits with status 130.
+    """Prepare this process for a Mininet script, before its first line: install netlab's versions of Mininet's classes
+    and prompt, and its handling of interrupts and tracebacks; then sleep until a round time. `folder` is the folder in
+    which the host writes the name of the signal with which it ends the script, `commands` the path of a file with lines
+    that Mininet's prompt reads without a terminal. If an interrupt came before, the process exits with status 130.
 
-    `folder` is the folder in which the host writes the name of the signal with which it ends the script, `commands` the
-    path of a file with the lines that Mininet's prompt reads if there is no terminal.
-
-    `folder` is the folder in which the host writes how it ends the script, `commands` the file with lines for Mininet's
-    prompt.
+    The sleep lets nothing in the script depend on the time that the preparation took.
     """
     here = os.environ.pop("PYTHONPATH")
     sys.path.remove(here)
@@ -177,14 +174,14 @@ def hide_own_frames() -> None:
 
     def hook(kind: type[BaseException], value: BaseException, _trace: TracebackType | None) -> None:
         """Print the exception `value` of the class `kind`, which ends the process, with its traceback and those of its
-        causes, without the frames of netlab's own code; the value for `sys.excepthook`.
+        causes, without the frames of netlab's own code; Python calls this as `sys.excepthook`.
         """
         _strip(value, set())
         plain_hook(kind, value, value.__traceback__)
 
     def thread_hook(arguments: Any) -> None:
-        """Print the exception that ended a thread, without the frames of netlab's own code; the value for
-        `threading.excepthook`, whose one argument it takes.
+        """Print the exception that ended a thread, without the frames of netlab's own code; Python calls this as
+        `threading.excepthook`, with an object that has the exception and the thread.
         """
         if arguments.exc_value is not None:
             _strip(arguments.exc_value, set())

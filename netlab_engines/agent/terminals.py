@@ -147,8 +147,7 @@ def run_with_output(
     output to the host while it runs, and return its exit code (negative: the signal that ended it). The host's
     interrupts go to it. With `endless_input` its input stays open and empty; else it is at its end.
 
-    Mininet's prompt polls its input while a command
-    runs, and an input at its end would keep it busy.
+    Mininet's prompt polls its input while a command runs, and an input at its end would keep it busy.
     """
     reading, writing = os.pipe()
     input_end, input_writer = os.pipe()

@@ -63,7 +63,7 @@ def live(
     """Build a network in an engine (None: the one for this machine) and return it as a Lab; it waits for commands and
     traffic, and its time passes only with them. `seed` determines random draws, `interval_s` is the length in s of the
     intervals of tables, `sysctls` are kernel settings of all nodes, and a command may take `wall_limit_s` s of
-    wall-clock time.
+    wall-clock time. Raises ScenarioError with all mistakes, EngineError or KernelError if this machine lacks something.
 
     Parameters
     ----------
@@ -402,8 +402,9 @@ class Lab:
         return self.run.queues
 
     def _progress(self, label: str) -> flow_ends.Progress:
-        """Return how many bytes of the flow with this label have arrived and when its last one did, as the network
-        tells now or told before it was closed. Raises ScenarioError if the flow has no last byte.
+        """Return the bytes of the flow with this label that have arrived and that have not, and when its last one
+        arrived, as the network tells now or told before it was closed. Raises ScenarioError if the flow has no last
+        byte.
         """
         if self.closed:
             item = next(each for each in self._items if each["label"] == label)

@@ -60,7 +60,8 @@ class Host:
     def run(self, command: str, *, on_text: Callable[[str], None] | None = None) -> Output:
         """Run a command in the node's shell until it ends, and return its output, which has the exit code as an
         attribute. Network time passes meanwhile, and `on_text` gets each piece of output as it comes (None: nothing is
-        called). A failing command raises nothing.
+        called). Raises RunError after the lab's wall-clock limit, KeyboardInterrupt after Ctrl-C, and nothing if the
+        command fails.
 
         Parameters
         ----------
@@ -101,7 +102,7 @@ class Host:
 
     def start(self, command: str) -> Process:
         """Start a command in the node's shell in the background, where it runs whenever network time passes, and return
-        it as a Process; returns after 10 ms of network time.
+        it as a Process after 10 ms of network time. A command that fails raises nothing.
         """
         pid = self._session.request().background(node=self.name, command=command)["pid"]
         return Process(self._session, self.name, command, pid)
@@ -178,7 +179,7 @@ class Process:
 
     def wait(self, limit_s: float = 60.0) -> Output:
         """Let network time pass until the command ends, at most `limit_s` s of it, and return its output with its exit
-        code.
+        code. Raises RunError if it has not ended by then.
 
         Raises
         ------

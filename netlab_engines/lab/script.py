@@ -46,8 +46,8 @@ def run_script(
     """Run a Mininet script, `words` being its path and arguments, in a pocket kernel to its end and return its exit
     status, its network time and copies of its files. `seed` determines random draws, `write` gets the output (None:
     this terminal), `directory` is the working directory (None: the current one), `keys` are lines for Mininet's prompt,
-    and `wall_limit_s` is a limit in s of wall-clock time. Copies go next to `copies_next_to` (None: next to the
-    script).
+    and after `wall_limit_s` s of wall-clock time it is stopped with RunError. Copies go next to `copies_next_to` (None:
+    the script).
 
     The script writes to this machine's files with its user's permissions, except in the system's directories: files
     that it writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and

@@ -74,10 +74,8 @@ class Session:
     def request(self, on_text: OnText | None = None, on_wait: OnWait | None = None) -> AllRequests:
         """Return the object with a method for each request, which sends it and waits for its answer. Meanwhile
         `on_text` gets each piece of output of programs, and `on_wait` is called several times a second; None omits
-        either.
-
-        The request raises RunError if it fails or takes longer than the wall-clock limit, and KeyboardInterrupt after
-        Ctrl-C, once the guest has stopped the request.
+        either. A request raises RunError if it fails or takes longer than the wall-clock limit, and KeyboardInterrupt
+        after Ctrl-C, once the guest has stopped it.
         """
         return requests_via(functools.partial(self._ask, on_text, on_wait))
 
@@ -130,8 +128,9 @@ class Session:
     def _ask_stoppable(
         self, stopping: Stopping, on_text: OnText | None, on_wait: OnWait | None, do: str, words: dict[str, Any]
     ) -> Any:
-        """Make the request with the name `do` and the arguments `words`, and return its answer, with `on_text` and
-        `on_wait` as for `_ask`. `stopping` decides when the guest is interrupted, and an interrupt raises no error.
+        """Make the request with the name `do` and the arguments `words`, and return its answer; `on_text` gets output
+        of programs (None: none), and `on_wait` is called several times a second meanwhile (None: not). `stopping`
+        decides when the guest is interrupted, and an interrupt raises no error.
         """
 
         def heard(message: Message) -> None:

@@ -25,9 +25,9 @@ class ProgramPair:
         self._programs = [ProgramInterface(self.log, receives) for receives in (False, True)]
 
     def answer(self, data: bytes) -> bytes:
-        """Call the user's method for the event in the kernel's question `data` (a start, a datagram or a timer at one
-        of the two ends), and return the time of that end's next timer and the datagrams to send, as bytes in the format
-        of protocol.h. Raises RunError if the method fails.
+        """Call the user's method for the event in `data`, the bytes of a kernel's question (a start, a datagram or a
+        timer at one of the two ends), and return the bytes of the reply: the time of that end's next timer and the
+        datagrams to send. Raises RunError if the method fails.
         """
         now_ns, _port, event, end = HAPPENED.unpack(data)
         calling = self._callers[end]

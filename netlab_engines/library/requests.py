@@ -161,7 +161,7 @@ def make_requests(
     """Return the requests, not sent yet, that boot the kernel and build the network and the traffic of a plan; the
     network's time is not started. `ip_lines` and `queueing` have further lines of `ip` and the queues of each node by
     its name. The kernel has `memory_bytes` bytes of memory, its clock begins at `start_s` s since 1970, and
-    `machine_sysctls` are its settings by name.
+    `machine_sysctls` are its settings by name. The plan must be one that the library engine supports.
 
     Parameters
     ----------
@@ -175,11 +175,6 @@ def make_requests(
         The real-time clock at the kernel's boot, in s since 1970.
     machine_sysctls : dict of str to str
         Settings of the whole kernel.
-
-    Raises
-    ------
-    NotHereError
-        If the plan needs features that this engine does not have.
     """
     nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
     requests = Requests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))

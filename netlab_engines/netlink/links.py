@@ -141,9 +141,10 @@ def route(to: str, via: str, initial_window_segments: int | None = None) -> byte
 def device_route(
     index: int | None, to: str, via: str | None, source: str | None, flags: int, *, metrics: bytes, remove: bool = False
 ) -> bytes:
-    """Return the netlink message that adds, changes or, if `remove`, removes the IPv4 route to the network `to` by the
-    interface with the number `index` and the router `via` (None: directly attached). `source` is the node's own address
-    in a route that the kernel made, `flags` are those of the message, and `metrics` further attributes as bytes.
+    """Return the netlink message that adds, changes or, if `remove`, removes the IPv4 route to the network `to` (or
+    "default") by the interface with the number `index` (None: the kernel chooses it) and the router `via` (None:
+    directly attached). `source` is the node's own address in a route that the kernel made (None: any other route),
+    `flags` are those of the message, and `metrics` further attributes as bytes.
 
     Parameters
     ----------

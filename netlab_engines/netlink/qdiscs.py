@@ -162,9 +162,8 @@ def ingress(interface: str) -> TcCommand:
 
 def redirect(interface: str, device: str | None = None) -> TcCommand:
     """Return the command of `tc` that makes a filter for all packets that arrive at the interface with the name
-    `interface`. It redirects them to the device with the name `device`, or, if that is None, does nothing with them.
-
-    The interface must have an `ingress` hook.
+    `interface`, which must have an ingress hook. It redirects them to the device with the name `device`, or, if that is
+    None, does nothing with them.
     """
 
     def message_of(index: InterfaceIndex) -> bytes:
@@ -302,9 +301,10 @@ def netem(
     overhead_bytes: int = 0,
     seed: int | None = None,
 ) -> Qdisc:
-    """Return a wire for up to `limit_packets` packets as a `netem`: random delay in µs (None: none), loss (a rate, or
-    the four rates of bursty loss), duplication, and the time of serialization at `rate_bps` bit/s (None: none) of each
-    packet plus `overhead_bytes`. Draws follow from `seed` (None: the kernel's own).
+    """Return a wire for up to `limit_packets` packets as a `netem`: a random delay of mean `delay_us` and half width
+    `jitter_us` in µs (None: none), loss (a fraction, or the four rates of bursty loss), duplication (a fraction), and
+    the time of serialization at `rate_bps` bit/s (None: none) of each packet plus `overhead_bytes`. Draws follow from
+    `seed` (None: the kernel's own).
 
     Parameters
     ----------
@@ -412,8 +412,8 @@ def choke(
 ) -> Qdisc:
     """Return CHOKe: as RED, with its limit and thresholds in packets, it drops or, if `ecn`, marks packets with up to
     this probability; it also drops an arriving packet together with a queued one of the same flow. `burst_packets`, the
-    link's rate in bit/s and the mean size of packets set the weight of the average. Raises NetlabError if the kernel
-    cannot represent them.
+    link's rate in bit/s and the mean size of packets in bytes set the weight of the average. Raises NetlabError if the
+    kernel cannot represent them.
     """
     low_bytes, high_bytes = low_packets * packet_bytes, high_packets * packet_bytes
     logs, table, share = _red_average(low_bytes, high_bytes, burst_packets, probability, bandwidth_bps, packet_bytes)

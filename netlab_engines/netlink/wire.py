@@ -121,9 +121,7 @@ def batches(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
 
 def batch(requests: list[bytes]) -> bytes:
     """Return several netlink messages as the bytes of one request, with the sequence numbers 0, 1, 2, ... in their
-    order.
-
-    The kernel acknowledges the last message, and reports an error for any message.
+    order; the kernel acknowledges the last message, and reports an error for any.
     """
     last = len(requests) - 1
     numbered = []

@@ -33,7 +33,7 @@ def run_test(
 ) -> dict[str, Any]:
     """Run the test `request` with the ``netlab perf`` server at the name or address `host` and this port to its end,
     and return its report, as ``netlab perf --json`` prints it. `on_rows` gets the samples of all streams at the end of
-    each interval, in a thread of its own (None: nothing is called).
+    each interval, in a thread of its own (None: nothing is called). Raises ThroughputError if the test fails.
 
     Parameters
     ----------

@@ -204,7 +204,7 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
     """Return the lines of the final table of a test, and sentences about problems after it. `streams` has the record of
     each stream, `total` that of all together; volumes are in `unit`, "B", "KB" or "MB".
 
-    The table has a row or a column per stream, whichever fits the terminal better; sentences about problems follow.
+    The table has a row or a column per stream, whichever fits the terminal better.
     """
     columns: list[tuple[str, str]] = [
         ("sent_bytes", f"sent ({unit})"),

@@ -194,9 +194,6 @@ def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
     """Return the two capture points of a direction, in a list: one where packets leave its sending interface, one where
     they arrive at the receiving node, after the wire if it has one. Each is the node's name, the device's, whether the
     packets leave that device, and the name of the capture's file.
-
-    Each is a tuple of the node, the device, whether the packets leave that device, and the name of the capture's file.
-    Packets arrive after the wire if the direction has one.
     """
     leaving, arriving = direction["interface"], direction["dst_interface"]
     wired = has_wire(direction["shape"])

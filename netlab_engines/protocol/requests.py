@@ -220,8 +220,6 @@ class Terminals(Protocol):
         """Send `keys` to the terminal of the process `pid`, let `turn_s` s of network time pass (if `until_text`, only
         until there is output), and return the output, whether the process has ended, and its exit code (None if not
         known). `size` is a new size, rows and columns (None: unchanged); `close` closes the terminal.
-
-        `size` is the new number of rows and columns; `close` closes the terminal.
         """
 
 

@@ -16,45 +16,39 @@ OnWait = Callable[[], None]
 
 
 class Session(Protocol):
-    """An open lab of an engine, in this or another process, which takes requests.
-
-    Attributes
-    ----------
-    name : str
-        The name of the engine.
-    clock : {"virtual", "real"}
-        "virtual" if network time stands still between requests.
-    directory : Path
-        The lab's directory on this machine, which is removed with the session.
-    folder : Path
-        The subdirectory in which the lab leaves files.
-    settings : dict
-        Properties of the lab, such as `seeded` (a seed makes it repeatable) and `confined`.
-    closed : bool
-        True if the lab has ended.
-    """
+    """An open lab of an engine, in this or another process, which takes requests."""
 
     @property
-    def name(self) -> str: ...  # noqa: D102 (see above)
+    def name(self) -> str:
+        """The name of the engine, such as "pocket"."""
+
     @property
-    def clock(self) -> Clock: ...  # noqa: D102 (see above)
+    def clock(self) -> Clock:
+        """The clock of the lab: "virtual" if network time stands still between requests, else "real"."""
+
     @property
-    def directory(self) -> Path: ...  # noqa: D102 (see above)
+    def directory(self) -> Path:
+        """The path of the lab's directory on this machine, which is removed with the session."""
+
     @property
-    def folder(self) -> Path: ...  # noqa: D102 (see above)
+    def folder(self) -> Path:
+        """The path of the folder, in the lab's directory, in which the lab leaves files."""
+
     @property
-    def settings(self) -> dict[str, Any]: ...  # noqa: D102 (see above)
+    def settings(self) -> dict[str, Any]:
+        """The properties of the lab by name, such as `seeded` (True if a seed makes it repeatable) and `confined`."""
+
     @property
-    def closed(self) -> bool: ...  # noqa: D102 (see above)
+    def closed(self) -> bool:
+        """True if the lab has ended."""
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
         """Return an object with a method for each request, which makes it and waits for its answer, as in
         `session.request().tables(0, 0)`. Until the answer comes, `on_message` gets each message of the lab, and
-        `on_wait` is called several times a second; None omits either.
+        `on_wait` is called several times a second; None omits either. A request raises EngineError if the engine does
+        not support it, and RunError if it fails or the lab has ended.
 
-        `on_message` gets each message before the answer. `on_wait` is called several times a second until the answer; if it
-        raises, the session must be closed. The request raises EngineError if the engine does not support it, and RunError if it
-        fails or the lab has ended.
+        If `on_wait` raises an exception, the session must be closed.
         """
 
     def interrupt(self, kill: bool = False) -> None:

@@ -70,9 +70,8 @@ class BatchReader:
     def read(self) -> tuple[list[tuple[int, int, int]], list[int], list[int]]:
         """Return three lists of equal length for the datagrams that wait, at most `slots`, without waiting: the header
         (stream id, sequence number, time of sending in ns on CLOCK_REALTIME), the payload's size in bytes, and the
-        arrival in ns on CLOCK_REALTIME; they are empty if none waits. Raises OSError if the network fails.
-
-        Where a size is below the header's, that datagram's head is garbage. Arrivals are the kernel's, CLOCK_REALTIME.
+        kernel's time of arrival in ns on CLOCK_REALTIME; they are empty if none waits. Where a size is below that of a
+        header, the header is garbage. Raises OSError if the network fails.
         """
         self._messages[:] = self._fresh_messages
         count: int = self._recvmmsg(self._fd, self._address, self.slots, socket.MSG_DONTWAIT | socket.MSG_TRUNC, None)

@@ -31,11 +31,11 @@ def tune_tcp(
 ) -> None:
     """Set the congestion control of a TCP socket by its name, its largest receive window in bytes, and its largest
     segment (payload and TCP options) in bytes; None leaves one unchanged. To be called before `connect` or `listen`.
+    Raises ThroughputError if a value is out of range or the kernel does not have it.
 
-    Call it before `connect` or `listen`: the window's scale and the segment size are agreed on in the handshake. A
-    listening socket hands all three down to the connections it accepts. The window limits the peer: at most one a
-    round trip. (`SO_RCVBUF` would only limit the buffer, from which the kernel takes off its own bookkeeping.) Raises
-    ThroughputError when a value is out of range or the kernel does not have it.
+    The window's scale and the segment size are agreed on in the handshake. A listening socket hands all three down to
+    the connections it accepts. The window limits the peer: at most one a round trip. (`SO_RCVBUF` would only limit the
+    buffer, from which the kernel takes off its own bookkeeping.)
     """
     if congestion is not None:
         set_congestion(sock, congestion)

@@ -105,18 +105,15 @@ class RunningFlow(Generic[ItemType]):
 
     def _start(self, target: Callable[..., None], *args: Any) -> None:
         """Start a thread of the flow that calls `target` with the arguments `args`, and keep it in `_threads`; a
-        network error there becomes an error of the flow, as `_thread` says.
+        network error there becomes one of the flow's errors, any other exception also stops the flow and ends the run.
         """
         thread = self._thread(target, *args)
         self._threads.append(thread)
         thread.start()
 
     def _thread(self, target: Callable[..., None], *args: Any) -> threading.Thread:
-        """Return a thread, not yet started, that calls `target` with the arguments `args`; an exception there becomes
-        one of the flow's errors.
-
-        An exception that is not a network error but a defect of netlab stops the flow and ends the run (see
-        `agent.failures`).
+        """Return a thread, not yet started, that calls `target` with the arguments `args`. A network error there
+        becomes one of the flow's errors; any other exception, a defect of netlab, also stops the flow and ends the run.
         """
 
         def guarded() -> None:

@@ -96,7 +96,8 @@ def environment(home: str, path: str) -> dict[str, str]:
 
 def search_path(directory: str) -> str:
     """Return the search path of a host's shell, directories separated by colons: the machine's programs, then the
-    replacements in `directory` for those that it lacks.
+    replacements in the folders of `directory` for those that it lacks; on the pocket kernel, some replacements come
+    first.
 
     On the pocket kernel the replacements in `filter` (such as iptables, sudo and modprobe) come before the machine's programs.
     """
