@@ -23,7 +23,7 @@ def panel() -> PanelParts:
     """
 
     def scenario(**settings: Any) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name: one TCP flow over the chapter's path, with the congestion
+        """Return the arguments of `netlab.run`, by name: one TCP flow over a link of 10 Mbit/s, with the congestion
         control, the queue in packets, the one-way delay in ms and the loss in % of the controls (`settings`).
         """
         network = path(RATE_MBPS, settings["delay_ms"], settings["queue_packets"], settings["loss_percent"] / 100)

@@ -44,7 +44,7 @@ def largest_block(response_bytes: int, initial_window: int = INITIAL_WINDOW) -> 
 
 def fitting_servers(queue_packets: int, response_bytes: int) -> float:
     """Return the number of servers, with its fraction, whose responses of this many bytes just fit into a queue of this
-    many packets and the path.
+    many packets and on the way of 1000 Mbit/s and 0.1 ms.
     """
     on_path = theory.bdp_bytes(RATE_MBPS, RTT_MS) / FRAME_BYTES
     return float((queue_packets + on_path) / largest_block(response_bytes))

@@ -29,8 +29,8 @@ def panel() -> PanelParts:
 
     def scenario(l2_mbps: float, l3_mbps: float, queue_share: float, draw: int, fair_queue: bool) -> dict[str, Any]:
         """Return the arguments of `netlab.run`, by name: six TCP flows over L1 to L3, the latter two with these rates,
-        queues of `queue_share` times the lab's, fq_codel with `fair_queue`; `draw` is the seed of the starts and of the
-        run.
+        queues of `queue_share` times 67, 100 and 33 packets, fq_codel with `fair_queue`; `draw` is the seed of the
+        starts and of the run.
         """
         fair: Mapping[str, Any] = FAIR_QUEUE if fair_queue else {}
         rooms = [max(2, round(room * queue_share)) for room in LIMIT_PACKETS]

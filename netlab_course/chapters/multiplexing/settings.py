@@ -110,8 +110,8 @@ def fair_data_mbps(pairs: Sequence[str]) -> dict[str, float]:
 
 
 def fair_table() -> pd.DataFrame:
-    """Return a table with a row for each pair of the lab's four experiments: the max-min fair rate and the data in it
-    in Mbit/s, and Jain's index of the experiment's fair rates.
+    """Return a table with a row for each pair of the four experiments of the lab `simpleperf`: the max-min fair rate
+    and the data in it in Mbit/s, and Jain's index of the experiment's fair rates.
     """
     rows = []
     for number, pairs in EXPERIMENTS.items():
@@ -131,7 +131,7 @@ def _at_places(columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray
 
 def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
     """Return a figure of the goodput in Mbit/s of each draw of each pair, its fair share, and the published value;
-    `runs` has the runs of the lab's experiments by their number, 1 to 4.
+    `runs` has the runs of the experiments of the lab `simpleperf` by their number, 1 to 4.
     """
     cases = [(number, pair) for number, pairs in EXPERIMENTS.items() for pair in pairs]
     tables = {number: by_draw(runs[number], pairs) for number, pairs in EXPERIMENTS.items()}
@@ -152,7 +152,7 @@ def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
 def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
     """Return a table with a row for each pair and for the sum of an experiment: the fair goodput in Mbit/s, the mean of
     the draws with the half width of its 95 % interval, the extremes, and the published value; `runs` has the runs of
-    the lab's experiments by their number, 1 to 4.
+    the experiments of the lab `simpleperf` by their number, 1 to 4.
     """
     rows = []
     for number, pairs in EXPERIMENTS.items():
@@ -182,8 +182,8 @@ def full_rtt_ms(pair: str, rooms: Sequence[float]) -> float:
 
 def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.DataFrame:
     """Return a table with a row for each pair: its round-trip times in ms by ping, the longest and that of a full queue
-    in theory, and the means in both sets of runs and as published; `runs` and `lab_runs` have the lab's experiments by
-    their number, with the queue limits and with the lab's own rooms.
+    in theory, and the means in both sets of runs and as published; `runs` and `lab_runs` have the experiments of the
+    lab `simpleperf` by their number, with the lab's queue limits and with smaller rooms.
     """
     rows = []
     for number, pairs in EXPERIMENTS.items():

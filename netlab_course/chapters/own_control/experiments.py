@@ -77,7 +77,7 @@ def points_table(runs: Mapping[str, Run]) -> pd.DataFrame:
 
 def windows_figure(found: pd.DataFrame) -> go.Figure:
     """Return a figure of fixed windows, from the table of `windows_table`, in the plane of goodput and RTT, with
-    Little's law for the chapter's steady link.
+    Little's law for a link of 10 Mbit/s and 40 ms.
     """
     sizes = np.geomspace(found["window"].min(), found["window"].max(), 200)
     figure = go.Figure()

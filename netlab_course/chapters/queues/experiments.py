@@ -47,8 +47,8 @@ def late(run: Run, flow: str | None = None) -> pd.DataFrame:
 
 
 def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
-    """Return a table for printing of the goodputs in Mbit/s and the round-trip time in ms of the lab's three settings,
-    measured without the start and published, a row for each; the keys of `runs` are those of `PUBLISHED`.
+    """Return a table for printing of the goodputs in Mbit/s and the round-trip time in ms of three settings of the lab
+    `epfl`, measured without the start and published, a row for each; the keys of `runs` are those of `PUBLISHED`.
     """
     rows = []
     for name, run in runs.items():

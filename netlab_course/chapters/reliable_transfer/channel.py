@@ -79,8 +79,9 @@ def transfer(
     until_s: float | None = None,
 ) -> dict[str, Any]:
     """Send this number of pieces between two programs, `ends` (sender, receiver), over a path with 50 ms each way;
-    return the deliveries and the effort by name. Datagrams such as "data 3" or "ack 1" are `lost`, arrive `twice` or
-    `late_s` s later. It ends when nothing more can happen, or at `until_s` (None: 300 s).
+    datagrams such as "data 3" or "ack 1" are `lost`, arrive `twice` or `late_s` s later. Return, when nothing more can
+    happen or at `until_s` (None: 300 s), values by name: the numbers of the `delivered` pieces, the time `last_s` of
+    the last new one, the datagrams `sent` and `answered`, and others.
     """
     return _Channel(ends, pieces, lost, twice, late_s or {}).run(until_s or MAX_TIME_S)
 

@@ -41,8 +41,8 @@ class Transfer(Function):
         return {name: case[name] for name in schedules.GIVEN}
 
     def transfer(self, ends: Sequence[Any], **arguments: Any) -> dict[str, Any]:
-        """Run a schedule, whose `arguments` are those of `channel.transfer` (a window is ignored), between these ends
-        (sender, receiver), and return the deliveries and the effort by name.
+        """Run a schedule, whose `arguments` are those of `channel.transfer` (a window is ignored), between the programs
+        `ends` (sender, receiver), and return the values of `channel.transfer` by name.
         """
         return channel.transfer(ends, **{name: value for name, value in arguments.items() if name != "window"})
 
@@ -57,8 +57,8 @@ class Transfer(Function):
             return self._judge_trials(answer)
 
     def _judge_trials(self, answer: Callable[..., Any]) -> Result:
-        """Return the verdict on a function that runs a schedule and returns the deliveries and the effort: that of the
-        first schedule which fails, or else passed.
+        """Return the verdict on a function that takes the arguments of a schedule by name and returns the values of
+        `channel.transfer`: that of the first schedule which fails, or else passed.
         """
         for case in self.cases:
             complaint = self._complaint(answer, case)
@@ -230,8 +230,8 @@ class Checks:
 
 
 def _selective_mbps(own: StudentValues, _table: pd.DataFrame) -> float:
-    """Return the goodput in Mbit/s of selective repeat with a window that fills the path of `settings.beside`, with a
-    student's numbers; the table of the repeated measurement does not matter.
+    """Return the goodput in Mbit/s of selective repeat with a window that fills the path, with the rate and the losses
+    of a student's numbers; the table of the repeated measurement does not matter.
     """
     limit: float = theory.udp_goodput_limit_mbps(own.rate_mbps, 1000) * (1 - own.loss_percent / 100)
     return limit

@@ -42,7 +42,7 @@ FORMULAS: Mapping[str, Callable[..., Any]] = {
 
 def theory_mbps(name: str, window: Any, loss_rate: float = LOSS_RATE) -> Any:
     """Return the theoretical goodput in Mbit/s of a scheme, "go-back-N" or "selective repeat", with a window in pieces
-    (a number or an array) and this loss rate (0 to 1) over the chapter's path.
+    (a number or an array) and this loss rate (0 to 1) over a path of 2 Mbit/s and 100 ms.
     """
     return _DATA_SHARE * FORMULAS[name](window, RATE_MBPS, RTT_MS, loss_rate, TIMEOUT_MS, PIECE_BYTES + 1)
 

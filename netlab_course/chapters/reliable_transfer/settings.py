@@ -68,8 +68,8 @@ def network(rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS, loss_rate: flo
 def transfer(
     sender: Any, receiver: Any, duration_s: float = 10.0, topology: Topology | None = None, seed: int = 1
 ) -> Scenario:
-    """Return a scenario with a sender's and a receiver's program (classes or objects) from h1 to h2 over the network
-    `topology` (None: the chapter's path), for `duration_s` seconds and with this seed.
+    """Return a scenario with a sender's and a receiver's program (classes or objects) from h1 to h2 over `topology`
+    (None: a path of 2 Mbit/s and 100 ms that loses 2 % of the data), for `duration_s` seconds and with this seed.
     """
     program = Program("h1", "h2", sender=sender, receiver=receiver)
     return Scenario(
@@ -78,7 +78,7 @@ def transfer(
 
 
 def beside(own: StudentValues) -> Scenario:
-    """Return a scenario with Linux's TCP (CUBIC) over the chapter's path, with the rate and the losses of a student's
+    """Return a scenario with Linux's TCP (CUBIC) over a path of 100 ms, with the rate and the losses of a student's
     copy.
     """
     path = network(own.rate_mbps, RTT_MS, own.loss_percent / 100)

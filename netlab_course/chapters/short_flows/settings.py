@@ -61,8 +61,8 @@ def path(
 
 
 def lossy_pages(own: StudentValues) -> Scenario:
-    """Return a scenario of 120 s with 200 pages of 20 kB, one every half second, over the chapter's path with the
-    losses of a student's copy.
+    """Return a scenario of 120 s with 200 pages of 20 kB, one every half second, over a path of 10 Mbit/s and 100 ms
+    with the losses of a student's copy.
     """
     pages = [Tcp("h1", "h2", num_bytes=CROWD_BYTES, start_s=PAGE_EVERY_S * number) for number in range(PAGES)]
     return Scenario(path(loss_rate=own.loss_percent / 100), pages, duration_s=PAGES_S)
