@@ -37,9 +37,10 @@ Work = Callable[[Routes], "list[TcCommand | Setting | str]"]
 
 
 def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
-    """Return one function for each line of a shell command, in order; called with the node's routes, it returns the
-    line's effects. `label` names the command in errors; `saves` are the files that the command saves, which must be
-    none. Raises NotHereError, with a list of supported commands, if a line needs a program.
+    """Return one function for each line of a shell command, in order; called with the node's list of routes, it returns
+    the line's effects: commands for the kernel, settings, and output as text. `label` names the command in errors;
+    `saves` are the files that the command saves, which must be none. Raises NotHereError, with a list of supported
+    commands, if a line needs a program.
     """
     try:
         if saves:
@@ -55,8 +56,9 @@ def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
 
 
 def _line(line: str) -> Work:
-    """Return the function that returns the effects of `line`, one line of a command, from the node's routes. Raises
-    UnknownLineError if the line needs a shell or a program other than `tc`, `ip` and `sysctl`.
+    """Return the function that returns the effects of `line`, one line of a command, from the node's list of routes:
+    commands for the kernel, settings, and output as text. Raises UnknownLineError if the line needs a shell or a
+    program other than `tc`, `ip` and `sysctl`.
     """
     if found := re.search(r"[|<>$`&*?(){}]", line):
         raise UnknownLineError(f"in `{line}`, {found[0]!r} needs a shell")
@@ -78,8 +80,9 @@ def _line(line: str) -> Work:
 
 
 def _sysctl(words: Words) -> Work:
-    """Return the function that returns the effects of a line of `sysctl -w`: its settings, and its output. `words` are
-    the words after the program's name. Raises UnknownLineError for a word that is no setting.
+    """Return the function that returns the effects of a line of `sysctl -w`: its settings, and its output as text; the
+    node's routes, its argument, are ignored. `words` are the words after the program's name. Raises UnknownLineError
+    for a word that is no setting.
     """
     quiet, found = False, []
     for word in words:
@@ -95,8 +98,9 @@ def _sysctl(words: Words) -> Work:
 
 
 def _link(line: str, words: Words) -> Work:
-    """Return the function that returns the effects of the line `line` of `ip link set`: its commands for the kernel.
-    `words` are the words after "set". Raises UnknownLineError for a word that is not supported.
+    """Return the function that returns the effects of the line `line` of `ip link set`: its commands for the kernel;
+    the node's routes, its argument, are ignored. `words` are the words after "set". Raises UnknownLineError for a word
+    that is not supported.
     """
     words.has("dev")
     device = words.one("the interface")
@@ -119,9 +123,9 @@ def _link(line: str, words: Words) -> Work:
 
 
 def _route(line: str, words: Words) -> Work:
-    """Return the function that returns the effects of the line `line` of `ip route`, the list of routes or a command
-    for the kernel, and changes the node's list of routes. `words` are the words after "route". Raises UnknownLineError
-    for a word that is not supported.
+    """Return the function that changes the node's list of routes as the line `line` of `ip route` says, and returns the
+    line's effects: a command for the kernel, or the list of routes as text. `words` are the words after "route". Raises
+    UnknownLineError for a word that is not supported.
     """
     verb = next(words, "show")
     if verb in ("show", "list", "ls"):
@@ -185,8 +189,9 @@ def routes_by_node(plan: Plan) -> dict[str, Routes]:
 
 
 def read_item(item: CommandItem) -> list[Work]:
-    """Return one function for each line of a command in the plan's traffic, in order, which returns the line's effects
-    from the node's routes. Raises NotHereError if a line needs a program or the command saves files.
+    """Return one function for each line of a command in the plan's traffic, in order; called with the node's list of
+    routes, it returns the line's effects: commands for the kernel, settings, and output as text. Raises NotHereError if
+    a line needs a program or the command saves files.
     """
     return read(item["label"], item["command"], item["saves"])
 
@@ -234,7 +239,7 @@ class Commands:
     def run(self, node: str, command: str) -> tuple[str, list[TcCommand | Setting]]:
         """Return the output of the shell command `command` that runs now in the node with the name `node`, and its
         commands and settings for the kernel, in order, which the caller must send. Raises NotHereError if it needs a
-        program; see `read`.
+        program.
         """
         return self._do(node, read(f"{node} command", command))
 

@@ -444,10 +444,8 @@ def _red_average(
 
 def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int:
     """Return the number log, from 1 to 31, for which 2**-log is the averaging weight of RED with the lower threshold
-    `low_bytes` in bytes, bursts of `burst_packets` packets, and packets of `packet_bytes` bytes.
-
-    The weight is the largest with which a burst of `burst_packets` does not raise the average above the lower
-    threshold. Raises NetlabError if there is none.
+    `low_bytes` in bytes, bursts of `burst_packets` packets, and packets of `packet_bytes` bytes: the largest weight
+    with which such a burst does not raise the average above the threshold. Raises NetlabError if there is none.
 
     >>> red_weight_log(12617, 21, 1000)
     4

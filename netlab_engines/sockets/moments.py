@@ -26,8 +26,8 @@ def sleep_until_ns(when_ns: int) -> None:
 
 
 def nth_root(value: float, n: int) -> float:
-    """Return ``value ** (1 / n)`` for a `value` of at least 0 and below 1 and a whole number `n` of at least 1, by
-    operations of which IEEE 754 determines every bit, so that all processors agree.
+    """Return ``value ** (1 / n)`` for a `value` from 0 to 1 and a whole number `n` of at least 1, by operations of
+    which IEEE 754 determines every bit, so that all processors agree.
 
     `math.pow` is the C library's and differs by processor; `recipe/library/host/random.c` has the same steps.
 
