@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from netlab import plots, theory, widgets
     from netlab.base.version import VERSION as __version__
     from netlab.captures import Capture
-    from netlab.engines import lasting, preflight
+    from netlab.engines import preflight, run_length_s
     from netlab.measure.results import Run
     from netlab.network import topologies
     from netlab.network.change import Change
@@ -46,12 +46,12 @@ _HOMES = {
     "Trace": "netlab.network.trace",
     "Udp": "netlab.traffic",
     "interval": "netlab.runs.replications",
-    "lasting": "netlab.engines",
     "live": "netlab_engines.lab.live",
     "preflight": "netlab.engines",
     "progress": "netlab_course.catalogue",
     "repeat": "netlab.runs.replications",
     "run": "netlab.runs.experiment",
+    "run_length_s": "netlab.engines",
     "sweep": "netlab.runs.sweeps",
 }
 _MODULES = {
@@ -64,7 +64,7 @@ _MODULES = {
 
 __all__ = [
     "Capture", "Change", "Command", "Link", "Ping", "Program", "Requests", "Run", "Scenario", "Tcp", "Topology", "Trace", "Udp",
-    "checks", "interval", "lasting", "live", "plots", "preflight", "progress", "repeat", "run", "sweep", "theory",
+    "checks", "interval", "live", "plots", "preflight", "progress", "repeat", "run", "run_length_s", "sweep", "theory",
     "topologies", "widgets",
 ]  # fmt: skip
 

@@ -95,7 +95,7 @@ def clock() -> Clock:
     return "real" if os.environ.get("NETLAB_ENGINE") == "native" else "virtual"
 
 
-def lasting(duration_s: float, real_s: float) -> float:
+def run_length_s(duration_s: float, real_s: float) -> float:
     """Return the length of a chapter's run in s of network time: `duration_s` in virtual time, `real_s` in real time.
 
     Parameters
@@ -106,7 +106,7 @@ def lasting(duration_s: float, real_s: float) -> float:
     Examples
     --------
     >>> import netlab as nl
-    >>> nl.lasting(240, real_s=40) in (240, 40)
+    >>> nl.run_length_s(240, real_s=40) in (240, 40)
     True
     """
     return real_s if clock() == "real" else duration_s

@@ -137,7 +137,7 @@ chapter.check.limit(goodput_limit_mbps)
 # %% id="staircase"
 def staircase(rates_mbps):
     """Run h1 with each rate for 10 s, one after the other, with a pause of 1 s after each."""
-    send_s = nl.lasting(10, real_s=4)  # 10 s of virtual time; 4 s where you have to wait
+    send_s = nl.run_length_s(10, real_s=4)  # 10 s of virtual time; 4 s where you have to wait
     steps = [
         nl.Udp(
             "h1", "h3", rate_mbps=rate_mbps, spacing="even", start_s=start_s, duration_s=send_s
@@ -183,7 +183,8 @@ goodput_prediction.compare(at_5_mbps, theory=limit(5, 1000, 38))
 changed_payload_bytes = 200
 for payload_bytes in (1000, changed_payload_bytes):
     flow = nl.Udp("h1", "h3", rate_mbps=10, payload_bytes=payload_bytes)
-    changed_mbps = nl.run(network, [flow], nl.lasting(10, real_s=4)).flows["goodput_mbps"][0]
+    changed_run = nl.run(network, [flow], nl.run_length_s(10, real_s=4))
+    changed_mbps = changed_run.flows["goodput_mbps"][0]
     print(
         f"{payload_bytes} bytes: {changed_mbps:.2f} Mbit/s, "
         f"your limit {limit(5, payload_bytes, 38):.2f}"
@@ -332,7 +333,7 @@ experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 # hold the true mean.
 
 # %% id="shares"
-seconds = nl.lasting(15, real_s=8)
+seconds = nl.run_length_s(15, real_s=8)
 offered_pairs_mbps = {"A1": (1, 0.5), "A2": (1, 4), "A3": (1, 9)}
 senders = []
 for step, rates_mbps in enumerate(offered_pairs_mbps.values()):
@@ -527,12 +528,12 @@ print(experiments.published_shares(found).to_string(index=False))
 # $5 \cdot 1448 / 1514 = 4.782$ Mbit/s.
 
 # %% id="tcp"
-# nl.lasting(30, 12): 30 s in virtual time; 12 s where you would have to wait for all of them.
+# nl.run_length_s(30, 12): 30 s in virtual time; 12 s where you would have to wait for all of them.
 for framing in ("tc", "ethernet"):
     run = nl.run(
         nl.topologies.three_pcs(rate_mbps=5, queue_packets=100, framing=framing),
         [nl.Tcp("h1", "h3")],
-        duration_s=nl.lasting(30, 12),
+        duration_s=nl.run_length_s(30, 12),
         interval_s=1,
     )
     expected_mbps = nl.theory.tcp_goodput_limit_mbps(5, framing=framing)
@@ -597,7 +598,7 @@ print(
 # $\min(1,\, \text{interval of } h_2 / 1.667\,\text{ms})$ Mbit/s, whatever its fair share is.
 
 # %% id="clockwork"
-seconds = nl.lasting(10, real_s=5)
+seconds = nl.run_length_s(10, real_s=5)
 others_mbps = [4, 6, 9]
 clocks = []
 for step, rate_mbps in enumerate(others_mbps):

@@ -271,7 +271,7 @@ chapter.check.share(share_mbps)
 # %% id="sweep"
 def climb(network, rates_mbps):
     """Run h1 with 1 Mbit/s and h2 with each rate for 20 s, with pauses of 5 s."""
-    send_s, pause_s = nl.lasting(20, real_s=4), nl.lasting(5, real_s=1.5)
+    send_s, pause_s = nl.run_length_s(20, real_s=4), nl.run_length_s(5, real_s=1.5)
     flows = []
     for step, rate_mbps in enumerate(rates_mbps):
         when = {"start_s": step * (send_s + pause_s), "duration_s": send_s}
@@ -358,7 +358,7 @@ def udp_pair(first_mbps, second_mbps):
 pairs = {"lab": udp_pair(1, 0.5), "TCP": [nl.Tcp("h1", "h4"), nl.Tcp("h2", "h3")]}
 fair_runs = nl.sweep(
     {
-        name: nl.Scenario(network, pair, nl.lasting(60, 30), interval_s=1)
+        name: nl.Scenario(network, pair, nl.run_length_s(60, 30), interval_s=1)
         for name, pair in pairs.items()
     }
 )
@@ -590,7 +590,7 @@ def variant(access_mbps=(None, None), spacing="random", **middle):
         nl.Udp("h1", "h4", rate_mbps=1, spacing=spacing),
         nl.Udp("h2", "h3", rate_mbps=10, spacing=spacing),
     ]
-    return nl.Scenario(routers, flows, duration_s=nl.lasting(5, real_s=3))
+    return nl.Scenario(routers, flows, duration_s=nl.run_length_s(5, real_s=3))
 
 
 variants = {

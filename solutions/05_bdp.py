@@ -337,11 +337,11 @@ print(experiments.on_the_hidden_path(chapter.check.window.take(best_window_bytes
 # %% id="transfers"
 lab = nl.topologies.portfolio()
 pairs = [("r1", "r2"), ("r2", "r3"), ("r3", "r4"), ("h1", "h4"), ("h1", "h9"), ("h7", "h9")]
-transfer_s = nl.lasting(25, real_s=8)  # virtual time, or real time
+transfer_s = nl.run_length_s(25, real_s=8)  # virtual time, or real time
 traffic = [nl.Ping(*pair, count=5, start_s=1.2 * place) for place, pair in enumerate(pairs)]
 for place, pair in enumerate(pairs):
     traffic += [nl.Tcp(*pair, start_s=8 + (transfer_s + 2) * place, duration_s=transfer_s)]
-one_by_one = nl.run(lab, traffic, duration_s=nl.lasting(170, 68), interval_s=1)
+one_by_one = nl.run(lab, traffic, duration_s=nl.run_length_s(170, 68), interval_s=1)
 print("Goodput in Mbit/s; segments sent again")
 print(experiments.transfer_table(lab, one_by_one).to_string(index=False))
 
@@ -357,7 +357,7 @@ print(experiments.transfer_table(lab, one_by_one).to_string(index=False))
 # On h1-h9 $B$ is $20 \cdot 80 / 8 = 200$ kB, so $Q$ must be 57 packets of 1514 bytes. The lab's queue had 33.
 
 # %% id="queue" tags=["figure"]
-flow, duration_s = nl.Tcp("h1", "h9"), nl.lasting(75, real_s=30)
+flow, duration_s = nl.Tcp("h1", "h9"), nl.run_length_s(75, real_s=30)
 rooms = [16, 33, 45, 50, 53, 57, 80]
 labs = [nl.topologies.portfolio(queue_packets=(67, 100, room)) for room in rooms]
 found = nl.sweep([nl.Scenario(each, [flow], duration_s, interval_s=1) for each in labs])

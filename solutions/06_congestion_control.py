@@ -321,7 +321,7 @@ print("Goodput with SACK in Mbit/s:", sack_mbps.round(2).to_dict())
 # the bars are 95 % intervals of their mean. BBR has one run of 4 s for each loss rate and no interval.
 
 # %% id="random" tags=["figure"]
-duration_s = nl.lasting(45, real_s=12)  # virtual time, or real time
+duration_s = nl.run_length_s(45, real_s=12)  # virtual time, or real time
 bbr = nl.Tcp("h1", "h3", congestion="bbr")
 lossy = {p: path(100, 20, 1000, loss_rate=p) for p in (0.002, 0.005, 0.01, 0.03, 0.1)}
 flows = {p: [reno] * (10 if p > 0.002 else 8) for p in lossy}
@@ -351,7 +351,7 @@ loss_guess.compare(one_percent["reno_mbps"], theory=rule_mbps)
 
 # %% id="repeated"
 lossy_path = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
-random_loss = nl.Scenario(lossy_path, [reno], duration_s=nl.lasting(45, real_s=12))
+random_loss = nl.Scenario(lossy_path, [reno], duration_s=nl.run_length_s(45, real_s=12))
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval that lies below {own.stated_mbps} Mbit/s."
@@ -508,7 +508,7 @@ print(ten_means.round(3).rename_axis(None).to_string())
 # %% id="ten-windows"
 def ten_windows(before=()):
     """A scenario: ten Reno flows at a time with windows of 12, 13, 14 and 16 segments."""
-    step_s, send_s = nl.lasting(30, real_s=12), nl.lasting(25, real_s=10)
+    step_s, send_s = nl.run_length_s(30, real_s=12), nl.run_length_s(25, real_s=10)
     flows = []
     for place, segments in enumerate((12, 13, 14, 16)):
         sizes = {"window_bytes": 512 * segments, "mss_bytes": 512, "duration_s": send_s}

@@ -148,11 +148,11 @@ print(chapter.settings.fair_table().round(2).to_string(index=False, col_space=6)
 # tenth of a second, at which each pair begins. In the figure a dot is a draw, the bar the fair share, the diamond what the lab published.
 
 # %% id="contest"
-def contest(network, pairs, draws=5, send_s=nl.lasting(25, real_s=7), congestion="cubic",
+def contest(network, pairs, draws=5, send_s=nl.run_length_s(25, real_s=7), congestion="cubic",
             ping=True, lead_s=0, interval_s=1):
     """All pairs send by TCP for send_s, each lead_s after the last one, draws times."""
     random = np.random.default_rng(1)
-    flows, each_s = [], send_s + nl.lasting(5, real_s=1.5)
+    flows, each_s = [], send_s + nl.run_length_s(5, real_s=1.5)
     for draw in range(draws):
         for place, (src, dst) in enumerate(pair.split("-") for pair in pairs):
             at_s = draw * each_s + place * lead_s + random.uniform(0, 0.1)
@@ -208,7 +208,7 @@ def transfer_and_ping(room_packets):
     path = nl.topologies.portfolio(queue_packets=(67, room_packets, 33))
     call = nl.Udp("h2", "h5", rate_mbps=1, spacing="random")
     flows = [nl.Tcp("h1", "h4"), nl.Ping("h1", "h4", interval_s=0.1), call]
-    return nl.Scenario(path, flows, duration_s=nl.lasting(25, real_s=12))
+    return nl.Scenario(path, flows, duration_s=nl.run_length_s(25, real_s=12))
 
 
 # %% id="repeated"
@@ -299,7 +299,7 @@ rtt_prediction.compare(waits["mean"][0])
 six = ["h1-h9", "h2-h7", "h3-h4", "h7-h5", "h8-h9", "h6-h9"]
 red = nl.topologies.portfolio(aqm="red", queue_packets=(200, 200, 200))
 fair = nl.topologies.portfolio(aqm="fq_codel", aqm_options={"target_ms": 20})
-common = {"send_s": nl.lasting(30, real_s=8), "ping": False, "interval_s": 0.2}
+common = {"send_s": nl.run_length_s(30, real_s=8), "ping": False, "interval_s": 0.2}
 crossed = nl.sweep({
     "drop-tail": contest(network, six, congestion="reno", **common),
     "RED": contest(red, six, congestion="reno", **common),

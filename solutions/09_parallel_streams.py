@@ -410,7 +410,7 @@ def beside_h2(k, seed=1, loss_rate=own.free_loss_rate):
     """A scenario: k Reno connections of h1 beside those of h2, over the lossy path."""
     flows = [nl.Tcp("h1", "h3", streams=k, congestion="reno")]
     flows += [nl.Tcp("h2", "h4", streams=own.neighbours, congestion="reno")]
-    length = {"duration_s": nl.lasting(10, real_s=7), "interval_s": 1, "seed": seed}
+    length = {"duration_s": nl.run_length_s(10, real_s=7), "interval_s": 1, "seed": seed}
     return nl.Scenario(lossy_path(2, loss_rate), flows, **length)
 
 
@@ -637,7 +637,7 @@ def beside_two(k, draw):
     flows = [nl.Tcp("h1", "h4", streams=k, start_s=starts_s[0], **reno)]
     flows += [nl.Tcp("h2", "h5", start_s=starts_s[1], **reno)]
     flows += [nl.Tcp("h3", "h6", start_s=starts_s[2], **reno)]
-    return nl.Scenario(network, flows, duration_s=nl.lasting(50, real_s=25), interval_s=1)
+    return nl.Scenario(network, flows, duration_s=nl.run_length_s(50, real_s=25), interval_s=1)
 
 
 cases = [(k, draw) for k in (1, 2, 4, 8, 16) for draw in range(5)]

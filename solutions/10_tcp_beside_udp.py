@@ -52,7 +52,11 @@ def senders(video_mbps):
 
 
 def beside(
-    video_mbps, seed=1, duration_s=nl.lasting(40, real_s=25), interval_s=1, network=network
+    video_mbps,
+    seed=1,
+    duration_s=nl.run_length_s(40, real_s=25),
+    interval_s=1,
+    network=network,
 ):
     """A scenario: the three flows share the slow link."""
     return nl.Scenario(network, senders(video_mbps), duration_s, seed, interval_s)
@@ -228,7 +232,10 @@ chapter.check.video(my_video_mbps)
 # %% id="video-run"
 if my_video_mbps is not ...:
     run = nl.run(
-        network, senders(my_video_mbps), duration_s=nl.lasting(60, real_s=30), interval_s=1
+        network,
+        senders(my_video_mbps),
+        duration_s=nl.run_length_s(60, real_s=30),
+        interval_s=1,
     )
     got_mbps = run.goodput_mbps(after_s=10).iloc[-1]
     minutes = own.update_mb * 8 / got_mbps / 60
@@ -254,7 +261,7 @@ if my_video_mbps is not ...:
 
 # %% id="windows-figure" tags=["figure"]
 cases = {"B1": 0.5, "B2": 4, "B3": 9}
-duration_s = nl.lasting(30, real_s=20)
+duration_s = nl.run_length_s(30, real_s=20)
 windows = nl.sweep(
     {name: beside(video, 1, duration_s, interval_s=0.25) for name, video in cases.items()}
 )
@@ -310,7 +317,9 @@ def lossy(loss_rate, duration_s):
 # %% id="losses"
 lengths_s = {0.005: 30, 0.02: 30, 0.05: 40, 0.1: 60, 0.2: 120, 0.3: 300}  # by loss rate
 lengths_s |= {0.4: 800, 0.5: 2000, 0.6: 4000}
-lossy_runs = nl.sweep({p: lossy(p, nl.lasting(s, real_s=12)) for p, s in lengths_s.items()})
+lossy_runs = nl.sweep(
+    {p: lossy(p, nl.run_length_s(s, real_s=12)) for p, s in lengths_s.items()}
+)
 
 # %% id="losses-table" tags=["folded"]
 losses = chapter.settings.loss_table(lossy_runs)

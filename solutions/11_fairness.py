@@ -109,7 +109,7 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 
 # %% id="one-draw" tags=["figure"]
 reno = [nl.Tcp("h1", "h3", congestion="reno"), nl.Tcp("h2", "h3", congestion="reno")]
-one_run = nl.run(network, reno, duration_s=nl.lasting(240, real_s=75), interval_s=1)
+one_run = nl.run(network, reno, duration_s=nl.run_length_s(240, real_s=75), interval_s=1)
 print(one_run.goodput_mbps(after_s=60).round(1).to_string())
 nl.plots.time_series(one_run, ("cwnd_segments",), interfaces=(), title="A far and a near flow")
 
@@ -135,7 +135,7 @@ def draw(network, pairs, sender, seed):
     """A scenario: a flow for each pair of hosts; each starts at a random moment."""
     starts_s = np.random.default_rng(seed).uniform(0, 10, len(pairs)).round(3)
     flows = [nl.Tcp(*pair, congestion=sender, start_s=s) for pair, s in zip(pairs, starts_s)]
-    return nl.Scenario(network, flows, nl.lasting(240, real_s=26), seed, interval_s=1)
+    return nl.Scenario(network, flows, nl.run_length_s(240, real_s=26), seed, interval_s=1)
 
 
 gentle_options = {"min_packets": 10, "max_packets": 90, "probability": 0.05}
@@ -200,7 +200,7 @@ for packets, rows in {100: before, changed_packets: after}.items():
 
 # %% id="far-and-near"
 my_network = two_distances(own.far_ms, own.near_ms, **gentle)
-far_and_near = nl.Scenario(my_network, reno, duration_s=nl.lasting(120, real_s=30))
+far_and_near = nl.Scenario(my_network, reno, duration_s=nl.run_length_s(120, real_s=30))
 
 # %% id="repeated"
 my_table = my_interval = my_refutation = my_verdict = ...
@@ -404,7 +404,7 @@ my_run = ...
 # BEGIN SOLUTION NO PROMPT
 fair = crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=300, aqm="fq")
 three = [nl.Tcp(*pair) for pair in pairs]
-my_run = nl.run(fair, three, duration_s=nl.lasting(120, real_s=60), interval_s=1)
+my_run = nl.run(fair, three, duration_s=nl.run_length_s(120, real_s=60), interval_s=1)
 print(my_run.goodput_mbps(after_s=20).round(2).to_string())
 # END SOLUTION
 
@@ -480,7 +480,7 @@ print(experiments.published_table(experiments.distances(lab_runs)).to_string(ind
 # %% id="whose"
 d1 = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h3", streams=3)]
 both_near = two_distances(300, 300, queue_packets=100)
-d1_run = nl.run(both_near, d1, duration_s=nl.lasting(240, real_s=60), interval_s=1)
+d1_run = nl.run(both_near, d1, duration_s=nl.run_length_s(240, real_s=60), interval_s=1)
 print(experiments.host_and_connection(d1_run))
 
 # %% [markdown] id="whose-why"
@@ -506,7 +506,7 @@ back = {"rate_mbps": None, "queue_packets": None}
 fast = nl.Link("r1", "h4", rate_mbps=1000, queue_packets=5000, reverse=back)
 lossy = nl.Topology([*distances_ms, "h4"], ["r1"], links=[*links, fast])
 flows = {c: [nl.Tcp(h, "h4", congestion=c) for h in distances_ms] for c in ("reno", "cubic")}
-duration_s = nl.lasting(600, real_s=30)
+duration_s = nl.run_length_s(600, real_s=30)
 lots = nl.sweep({c: nl.Scenario(lossy, flows[c], duration_s, interval_s=5) for c in flows})
 experiments.lot_figure(lots, list(distances_ms.values()), loss_rate=0.002)
 

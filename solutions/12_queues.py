@@ -334,7 +334,7 @@ def dctcp_and_cubic(network, sysctls, seed):
     starts_s = np.random.default_rng(seed).uniform(0, 2, size=2).round(3)
     dctcp = nl.Tcp("h1", "h3", congestion="dctcp", start_s=starts_s[0])
     flows = [dctcp, nl.Tcp("h2", "h3", start_s=starts_s[1])]
-    how = {"duration_s": nl.lasting(30, real_s=20), "interval_s": 0.1, "sysctls": sysctls}
+    how = {"duration_s": nl.run_length_s(30, real_s=20), "interval_s": 0.1, "sysctls": sysctls}
     return nl.Scenario(network, flows, seed=seed, **how)
 
 
@@ -480,7 +480,7 @@ for page_by in ("dctcp", "cubic"):
 def two_flows(congestion, **queue):
     """The lab's setting: two flows over 5 Mbit/s without propagation delay."""
     flows = [nl.Tcp(host, "h3", congestion=congestion) for host in ("h1", "h2")]
-    duration_s = nl.lasting(180, real_s=50)
+    duration_s = nl.run_length_s(180, real_s=50)
     return nl.Scenario(one_link(5, 0, **queue), flows, duration_s=duration_s, interval_s=0.5)
 
 

@@ -145,10 +145,11 @@ def one_size(load, duration_s, rate_mbps=5, **more):
 
 
 lengths_s = {
-    0.5: nl.lasting(10, real_s=4),  # 10 s of virtual time; 4 s if the engine runs in real time
-    0.8: nl.lasting(20, real_s=6),
-    0.9: nl.lasting(30, real_s=8),
-    0.95: nl.lasting(32, real_s=12),
+    # 10 s of virtual time; 4 s if the engine runs in real time
+    0.5: nl.run_length_s(10, real_s=4),
+    0.8: nl.run_length_s(20, real_s=6),
+    0.9: nl.run_length_s(30, real_s=8),
+    0.95: nl.run_length_s(32, real_s=12),
 }
 cases = {load: one_size(load, length_s) for load, length_s in lengths_s.items()}
 same = nl.repeat(cases, seeds=8, case="load")
@@ -180,9 +181,9 @@ def mixed_sizes(load, duration_s):
 
 # %% id="mixed" tags=["figure"]
 lengths_s = {
-    0.5: nl.lasting(10, real_s=4),
-    0.8: nl.lasting(20, real_s=6),
-    0.9: nl.lasting(40, real_s=8),
+    0.5: nl.run_length_s(10, real_s=4),
+    0.8: nl.run_length_s(20, real_s=6),
+    0.9: nl.run_length_s(40, real_s=8),
 }
 cases = {load: mixed_sizes(load, length_s) for load, length_s in lengths_s.items()}
 mixed = nl.repeat(cases, seeds=8, case="load")
@@ -235,7 +236,7 @@ delay_prediction.compare(
 # %% id="changed"
 changed_load, changed_rate_mbps = 0.85, 5
 changed = nl.repeat(
-    one_size(changed_load, nl.lasting(30, real_s=8), changed_rate_mbps), seeds=8
+    one_size(changed_load, nl.run_length_s(30, real_s=8), changed_rate_mbps), seeds=8
 )
 before = {load: f"{seen['one size', load]:.1f} ms" for load in (0.8, 0.9)}
 print("before:", before)
@@ -263,7 +264,7 @@ print(
 lengths = {
     2: nl.repeat(one_size(0.95, 2), seeds=40),
     8: nl.repeat(one_size(0.95, 8), seeds=16),
-    nl.lasting(32, real_s=12): same[same["load"] == 0.95],
+    nl.run_length_s(32, real_s=12): same[same["load"] == 0.95],
 }
 experiments.length_figure(lengths)
 
@@ -298,7 +299,8 @@ times_prediction.compare(short.max() / short.min())
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of 3 % or less that lies above {own.stated_ms} ms."
-my_table = nl.repeat(one_size(0.9, nl.lasting(80, real_s=6), own.busy_rate_mbps), seeds=12)
+duration_s = nl.run_length_s(80, real_s=6)
+my_table = nl.repeat(one_size(0.9, duration_s, own.busy_rate_mbps), seeds=12)
 my_interval = nl.interval(my_table["delay_ms"])
 mean, half = my_interval
 if mean + half < own.stated_ms:
@@ -340,7 +342,7 @@ chapter.check.busy(my_finding)
 
 # %% id="tail" tags=["figure"]
 both_ends = [nl.Capture("h1", "r1"), nl.Capture("r1", "h2")]
-duration_s = nl.lasting(50, real_s=10)
+duration_s = nl.run_length_s(50, real_s=10)
 scenarios = [
     one_size(load, duration_s, seed=seed, captures=both_ends)
     for load in (0.5, 0.8)
@@ -380,7 +382,7 @@ def calls(number, seed=1):
     return nl.Scenario(
         line,
         [call] * number,
-        duration_s=nl.lasting(30, real_s=10),
+        duration_s=nl.run_length_s(30, real_s=10),
         seed=seed,
         captures=both_ends,
     )

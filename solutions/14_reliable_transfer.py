@@ -155,7 +155,7 @@ chapter.check.stop_and_wait(my_wait)
 def transfer(scheme, window, seed):
     """A scenario: ten seconds of a transfer; `scheme.ends(window)` makes its two programs."""
     program = nl.Program("h1", "h2", *scheme.ends(window))
-    duration_s = nl.lasting(10, real_s=3)
+    duration_s = nl.run_length_s(10, real_s=3)
     return nl.Scenario(network, [program], duration_s=duration_s, interval_s=1, seed=seed)
 
 
@@ -345,7 +345,7 @@ both = {"go-back-N": back, "selective repeat": selective}
 changed_path = lossy_path(loss_rate=changed_loss_rate)
 for name, scheme in both.items():
     program = nl.Program("h1", "h2", *scheme.ends(16))
-    changed = nl.Scenario(changed_path, [program], duration_s=nl.lasting(10, real_s=3))
+    changed = nl.Scenario(changed_path, [program], duration_s=nl.run_length_s(10, real_s=3))
     less = nl.interval(nl.repeat(changed, seeds=5)["goodput_mbps"])
     print(
         f"{name:17} 2 %: {seen[name, 16].mean:.2f} Mbit/s, "
@@ -363,7 +363,7 @@ scenarios = {}
 for seed in (1, 2, 3, 4, 5):
     ends = programs.SelectiveSender(32, 127), programs.SelectiveReceiver(127)
     program = nl.Program("h1", "h2", *ends)
-    how = {"duration_s": nl.lasting(10, real_s=3), "interval_s": 1, "seed": seed}
+    how = {"duration_s": nl.run_length_s(10, real_s=3), "interval_s": 1, "seed": seed}
     scenarios["wide span", 32, seed] = nl.Scenario(network, [program], **how)
 wide = experiments.transfers_table(nl.sweep(scenarios))
 print(experiments.span_table(found, wide).to_string(index=False))
@@ -385,7 +385,7 @@ print(experiments.span_table(found, wide).to_string(index=False))
 # %% id="beside"
 path = lossy_path(own.rate_mbps, own.loss_percent / 100)
 tcp = nl.Tcp("h1", "h2", congestion="cubic")
-tcp_alone = nl.Scenario(path, [tcp], duration_s=nl.lasting(20, real_s=10), interval_s=1)
+tcp_alone = nl.Scenario(path, [tcp], duration_s=nl.run_length_s(20, real_s=10), interval_s=1)
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval that lies below {own.stated_mbps} Mbit/s."
@@ -414,7 +414,7 @@ others = {
     "a second TCP": [tcp],
     "selective repeat": [nl.Program("h1", "h2", *selective.ends(32))],
 }
-how = {"duration_s": nl.lasting(20, real_s=8), "interval_s": 1}
+how = {"duration_s": nl.run_length_s(20, real_s=8), "interval_s": 1}
 scenarios = {}
 for name, beside_it in others.items():
     for seed in (1, 2, 3, 4, 5):

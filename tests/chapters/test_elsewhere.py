@@ -47,7 +47,7 @@ def said(monkeypatch: pytest.MonkeyPatch, engine: str, *cells: str) -> list[str]
 def test_a_chapter_under_native_says_what_differs_and_skips_what_needs_virtual_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cells = [BEGIN, WIFI, "wireless.flows", TAHOE, "print(2, nl.lasting(240, 60))"]
+    cells = [BEGIN, WIFI, "wireless.flows", TAHOE, "print(2, nl.run_length_s(240, 60))"]
     first, air, later, tahoe, last = said(monkeypatch, "native", *cells)
     assert "native engine in real time" in first and "even with the same seed" in first
     assert "not available: Wi-Fi links, tahoe." in first and "'Not on this machine'" in first
@@ -135,7 +135,7 @@ def test_the_clock_is_known_without_a_kernel(
     for name, value in (("NETLAB_ENGINE", engine), ("NETLAB_KERNEL", kernel)):
         monkeypatch.setenv(name, value)
     assert engines.clock() == clock
-    assert engines.lasting(240, real_s=60) == (60 if clock == "real" else 240)
+    assert engines.run_length_s(240, real_s=60) == (60 if clock == "real" else 240)
 
 
 def test_a_page_without_a_chapter_has_the_style_sheet_too(monkeypatch: pytest.MonkeyPatch) -> None:

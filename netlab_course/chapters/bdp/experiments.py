@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import plots, theory
-from netlab.engines import lasting
+from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.plots.theme import TEXT
@@ -31,7 +31,7 @@ PUBLISHED_MBPS = [38.76, 29.04, 19.25, 25.00, 17.36, 17.66]
 PUBLISHED_WINDOWS = ([126, 150, 187.5, 192], [58.1, 68.1, 84.5, 88.2])
 """Measurements of `siit`, task 5: windows in kB, throughputs in Mbit/s."""
 
-TRANSFER_S, SETTLED_S = lasting(25, real_s=8), lasting(10, real_s=4)
+TRANSFER_S, SETTLED_S = run_length_s(25, real_s=8), run_length_s(10, real_s=4)
 """The length in s of a measurement of `simpleperf`, and the time in s that a flow on its links needs to settle."""
 OWN_MS = theory.segment_rtt_ms([theory.Hop(RATE_MBPS, DELAY_MS)], framing="ethernet")
 """A segment's round-trip time in ms over the empty cable."""

@@ -169,7 +169,7 @@ class Checks:
         self.repeated = Repetition(
             name="the square-root formula",
             scenario=lambda: random_loss(own),
-            made_by="nl.Scenario(lossy_path, [reno], duration_s=nl.lasting(45, real_s=12))",
+            made_by="nl.Scenario(lossy_path, [reno], duration_s=nl.run_length_s(45, real_s=12))",
             values=lambda table: table["goodput_mbps"],
             expected=lambda _table: formula_mbps(own),
             unit="Mbit/s",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from netlab import theory
-from netlab.engines import lasting
+from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -118,4 +118,4 @@ def random_loss(own: StudentValues) -> Scenario:
     a student's copy.
     """
     network = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
-    return Scenario(network, [Tcp("h1", "h3", congestion="reno")], duration_s=lasting(45, real_s=12))
+    return Scenario(network, [Tcp("h1", "h3", congestion="reno")], duration_s=run_length_s(45, real_s=12))

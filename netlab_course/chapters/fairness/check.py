@@ -59,7 +59,7 @@ class Checks:
         self.repeated = Repetition(
             name="what distance costs",
             scenario=lambda: far_and_near(own),
-            made_by="nl.Scenario(two_distances(own.far_ms, own.near_ms, **gentle), reno, nl.lasting(120, real_s=30))",
+            made_by="nl.Scenario(two_distances(own.far_ms, own.near_ms, **gentle), reno, nl.run_length_s(120, real_s=30))",
             values=lambda table: _near_over_far(table, "goodput_mbps"),
             expected=lambda table: float((1 / _near_over_far(table, "rtt_ms")).mean()),
             unit="",

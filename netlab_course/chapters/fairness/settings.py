@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from netlab.engines import lasting
+from netlab.engines import run_length_s
 from netlab.network.link import Link
 from netlab.network.topology import Topology, of_links
 from netlab.runs.scenario import Scenario
@@ -14,8 +14,8 @@ RATE_MBPS = 5
 NEAR_MS = 300
 FAR_MS = 800
 QUEUE_PACKETS = 100
-SECONDS = lasting(240, real_s=26)
-WARM_UP_S = lasting(60, real_s=10)
+SECONDS = run_length_s(240, real_s=26)
+WARM_UP_S = run_length_s(60, real_s=10)
 """Time in s that is left out of every mean, with slow start and the first window, which is too large."""
 START_WITHIN_S = 10
 """Flows start at random moments within this time in s, so that each seed is another draw."""
@@ -64,4 +64,6 @@ def far_and_near(own: StudentValues) -> Scenario:
     copy.
     """
     flows = [Tcp("h1", "h3", congestion="reno"), Tcp("h2", "h3", congestion="reno")]
-    return Scenario(two_distances("gentle RED", own.far_ms, own.near_ms), flows, duration_s=lasting(120, real_s=30))
+    return Scenario(
+        two_distances("gentle RED", own.far_ms, own.near_ms), flows, duration_s=run_length_s(120, real_s=30)
+    )

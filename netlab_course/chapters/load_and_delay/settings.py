@@ -4,7 +4,7 @@ import numpy as np
 
 from netlab import engines, theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
-from netlab.engines import lasting
+from netlab.engines import run_length_s
 from netlab.network import topologies
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
@@ -25,7 +25,7 @@ MIXED_VARIATION = float(MIXED_SHARES @ (MIXED_FRAMES - MIXED_BYTES) ** 2) / MIXE
 MIXED_SERVICE_MS = theory.transmission_delay_ms(MIXED_BYTES, MIXED_RATE_MBPS)
 """Seven frame sizes, each half as frequent as the previous: nearly exponentially distributed, within Ethernet's limits."""
 
-MIN_RUN_S = lasting(10, real_s=2)
+MIN_RUN_S = run_length_s(10, real_s=2)
 ACCURACY = 0.03 if engines.clock() == "virtual" else 0.3
 """The half width of the interval relative to the mean in exercise 2: in real time, nobody waits for ten minutes."""
 CALL_PACKETS_PER_S = 50

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import plots, theory
-from netlab.engines import lasting
+from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.runs.replications import interval
@@ -79,7 +79,7 @@ FAIR_QUEUE: dict[str, Any] = {"aqm": "fq_codel", "aqm_options": {"target_ms": 20
 
 START_WITHIN_S = 0.1
 """Flows that start together start at random moments within this time in s."""
-START_S = lasting(5, real_s=3)
+START_S = run_length_s(5, real_s=3)
 """The time in s at the beginning of each transfer that is ignored because of slow start."""
 
 
@@ -89,7 +89,7 @@ def transfer_and_ping(room_packets: int) -> Scenario:
     """
     flows = [Tcp("h1", "h4"), Ping("h1", "h4", interval_s=0.1), Udp("h2", "h5", rate_mbps=1, spacing="random")]
     return Scenario(
-        topologies.portfolio(queue_packets=(67, room_packets, 33)), flows, duration_s=lasting(25, real_s=12)
+        topologies.portfolio(queue_packets=(67, room_packets, 33)), flows, duration_s=run_length_s(25, real_s=12)
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from netlab import theory
-from netlab.engines import lasting
+from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.topology import Topology
@@ -135,4 +135,6 @@ def free_or_taken(streams: int, neighbours: int, loss_rate: float, seed: int = 1
         Tcp("h1", "h3", streams=streams, congestion="reno"),
         Tcp("h2", "h4", streams=neighbours, congestion="reno"),
     ]
-    return Scenario(slow_path(2, loss_rate=loss_rate), flows, duration_s=lasting(10, real_s=7), interval_s=1, seed=seed)
+    return Scenario(
+        slow_path(2, loss_rate=loss_rate), flows, duration_s=run_length_s(10, real_s=7), interval_s=1, seed=seed
+    )

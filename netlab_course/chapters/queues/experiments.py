@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from netlab import theory
-from netlab.engines import lasting
+from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab.plots.theme import TEXT, hover, points
 from netlab.runs.replications import Interval, interval
@@ -19,7 +19,7 @@ from netlab_course.chapters.queues.settings import BASE_RTT_MS, RATE_MBPS
 from netlab_course.page_style import spaced
 
 WARM_UP_S = 5
-LAB_SETTLED_S = lasting(60, real_s=25)
+LAB_SETTLED_S = run_length_s(60, real_s=25)
 PAGE_BYTES = 100_000
 SLOW_LINK = "r1-eth2"
 NOT_ECT, ECT_1, ECT_0, CE = range(4)

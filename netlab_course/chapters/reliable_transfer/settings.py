@@ -3,7 +3,7 @@
 from typing import Any
 
 from netlab import theory
-from netlab.engines import lasting
+from netlab.engines import run_length_s
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
@@ -82,4 +82,4 @@ def beside(own: StudentValues) -> Scenario:
     copy.
     """
     path = network(own.rate_mbps, RTT_MS, own.loss_percent / 100)
-    return Scenario(path, [Tcp("h1", "h2", congestion="cubic")], duration_s=lasting(20, real_s=10), interval_s=1)
+    return Scenario(path, [Tcp("h1", "h2", congestion="cubic")], duration_s=run_length_s(20, real_s=10), interval_s=1)

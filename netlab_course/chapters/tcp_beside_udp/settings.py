@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from netlab import plots, theory
 from netlab.base.units import BITS_PER_BYTE
-from netlab.engines import lasting
+from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -108,7 +108,11 @@ def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
 
 
 def beside(
-    video_mbps: float, seed: int = 1, duration_s: float = lasting(40, real_s=25), interval_s: float = 1, **queue: Any
+    video_mbps: float,
+    seed: int = 1,
+    duration_s: float = run_length_s(40, real_s=25),
+    interval_s: float = 1,
+    **queue: Any,
 ) -> Scenario:
     """Return a scenario of sensor, video (at `video_mbps`) and update on the link of 5 Mbit/s, with this seed, duration
     and interval in s; `queue` has other fields of that link, such as `aqm`.
