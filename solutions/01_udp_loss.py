@@ -528,7 +528,7 @@ print(experiments.published_shares(found).to_string(index=False))
 # $5 \cdot 1448 / 1514 = 4.782$ Mbit/s.
 
 # %% id="tcp"
-# nl.run_length_s(30, 12): 30 s in virtual time; 12 s where you would have to wait for all of them.
+# nl.run_length_s(30, 12): 30 s in virtual time; 12 s where you have to wait for all of them.
 for framing in ("tc", "ethernet"):
     run = nl.run(
         nl.topologies.three_pcs(rate_mbps=5, queue_packets=100, framing=framing),
