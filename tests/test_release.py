@@ -61,6 +61,7 @@ def test_a_file_that_is_not_committed_is_named(clone: Path) -> None:
         ("## 1.2.2 (2026-01-31)", "begins with 1.2.2, but netlab/base/version.py has 1.2.3"),
         ("## 1.2.3 (unreleased)", "gives 1.2.3 no date, but 'unreleased'"),
         ("## Next", "has no heading such as"),
+        ("## Unreleased\n\n## 1.2.3 (2026-01-31)", "has a section 'Unreleased'"),
     ],
 )
 def test_a_changelog_that_does_not_agree_is_refused(clone: Path, heading: str, sentence: str) -> None:

@@ -41,7 +41,10 @@ def problems(root: Path, version: str) -> Iterator[str]:
     changes = _printed(root, "git", "status", "--porcelain").splitlines()
     if changes:
         yield f"{len(changes)} files differ from the last commit, such as {changes[0][3:]}; commit them or put them away"
-    newest = HEADING.search((root / "CHANGELOG.md").read_text(encoding="utf-8"))
+    changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    if re.search(r"^## Unreleased$", changelog, re.MULTILINE):
+        yield "CHANGELOG.md has a section 'Unreleased'; give it the version and the day of the release"
+    newest = HEADING.search(changelog)
     if newest is None:
         yield "CHANGELOG.md has no heading such as '## 0.1.0 (2026-11-26)'"
     else:
