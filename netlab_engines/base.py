@@ -17,7 +17,7 @@ from netlab_engines.planning.settings import MACHINE_SYSCTLS
 from netlab_engines.protocol.messages import Message
 from netlab_engines.protocol.requests import AgentPlan
 from netlab_engines.protocol.session import Session
-from netlab_engines.stall import BEAT_S, Watchdog
+from netlab_engines.stall import REPORT_INTERVAL_S, Watchdog
 
 PROGRESS_STEPS = 50
 MAX_CAPTURED_BYTES = 512 << 20
@@ -57,10 +57,10 @@ def run_in(
         If `cancel` was set.
     """
     step_s = plan["duration_s"] / PROGRESS_STEPS
-    told_s = 0.0
+    reported_s = 0.0
     running = False
 
-    def look() -> None:
+    def check_state() -> None:
         """Raise RunCancelled if the caller has set `cancel`, or RunError if the watchdog finds that network time stands
         still; called while the run waits for the agent.
         """
@@ -69,21 +69,21 @@ def run_in(
         if watchdog is not None and running:
             watchdog.check()
 
-    def heard(message: Message) -> None:
+    def handle_message(message: Message) -> None:
         """Pass the progress in a message of the agent, if it has any, to the watchdog and, at most fifty times in a
         run, to the caller's `on_progress`.
         """
-        nonlocal told_s
+        nonlocal reported_s
         if "progress_s" not in message:
             return
         done_s = message["progress_s"]
         if watchdog is not None:
             watchdog.advance(done_s)
-        if on_progress is not None and done_s - told_s >= step_s * (1 - 1e-9):
-            told_s = done_s
+        if on_progress is not None and done_s - reported_s >= step_s * (1 - 1e-9):
+            reported_s = done_s
             on_progress(done_s)
 
-    lab = session.request(heard, None if cancel is None and watchdog is None else look)
+    lab = session.request(handle_message, None if cancel is None and watchdog is None else check_state)
     lab.build(plan=agent_plan(plan, session.clock), programs=False)
     # Run to the end of the last interval, even if the duration is not a multiple of the interval.
     intervals = max(1, round(plan["duration_s"] / plan["interval_s"]))
@@ -91,7 +91,7 @@ def run_in(
     if watchdog is not None:
         watchdog.advance(0.0)
         running = True
-    lab.advance(until_s=until_s, progress_s=step_s if watchdog is None else BEAT_S)
+    lab.advance(until_s=until_s, progress_s=step_s if watchdog is None else REPORT_INTERVAL_S)
     if watchdog is not None:
         watchdog.advance(until_s)
     lab.finish(until_s=plan["duration_s"] + plan["drain_s"])
@@ -145,15 +145,15 @@ def take_artifacts(folder: Path) -> str | None:
     return str(kept)
 
 
-def _files(folder: Path, most_bytes: int, what: str, remedy: str) -> list[os.DirEntry[str]]:
-    """Return the entries of the regular files in a folder. Raises RunError if their sizes exceed `most_bytes` bytes in
+def _files(folder: Path, max_bytes: int, what: str, remedy: str) -> list[os.DirEntry[str]]:
+    """Return the entries of the regular files in a folder. Raises RunError if their sizes exceed `max_bytes` bytes in
     total; its text names the files by the plural `what` and ends with the sentence `remedy`.
     """
     # Take only regular files: the guest may have put symbolic links into its folder.
     found = [entry for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)]
     size_bytes = sum(entry.stat(follow_symlinks=False).st_size for entry in found)
-    if size_bytes > most_bytes:
-        raise RunError(f"The run's {what} have {size_bytes} bytes, more than the limit of {most_bytes}. {remedy}")
+    if size_bytes > max_bytes:
+        raise RunError(f"The run's {what} have {size_bytes} bytes, more than the limit of {max_bytes}. {remedy}")
     return found
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from netlab.base import source_hash
 
-WITHOUT = ("lab", "perf")
+EXCLUDED_SUBPACKAGES = ("lab", "perf")
 """Subpackages of netlab_engines that decide no number of a run."""
 
 
@@ -23,7 +23,7 @@ def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
         The directory of netlab_engines.
     """
     return json.dumps(
-        {"kernel": kernel, "code": source_hash.of_package(package, WITHOUT), "mininet": _mininet_version()}
+        {"kernel": kernel, "code": source_hash.of_package(package, EXCLUDED_SUBPACKAGES), "mininet": _mininet_version()}
     )
 
 

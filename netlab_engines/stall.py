@@ -8,7 +8,7 @@ from netlab.base.errors import EngineError, RunError
 
 VARIABLE = "NETLAB_STALL_S"
 DEFAULT_LIMIT_S = 60.0
-BEAT_S = 0.1
+REPORT_INTERVAL_S = 0.1
 """The longest network time in s between two reports of a guest's clock."""
 GRACE_S = 1.0
 

@@ -72,7 +72,7 @@ def test_a_live_panel_plays_there(system: str) -> None:
         "from netlab_course import demo_command as demo\n"
         "panel = nl.widgets.live(demo.topology(), demo.traffic(), first_s=1)\n"
         "panel.play()\n"
-        "panel.beat.value += 1\n"
+        "panel.page_timer.value += 1\n"
         "panel.step()\n"
         "print(panel.lab.session.guest.name, round(panel.lab.now_s, 3) >= 2, panel.message)\n"
         "panel.close()",

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from netlab_engines.agent.programs import Programs
     from netlab_engines.agent.script import Script
 
-LARGEST_SEED = 2**64 - 1
+MAX_SEED = 2**64 - 1
 ENDLESS_S = 1e6
 GRID_S = {"virtual": TRAFFIC_AT_NS / NS_PER_S, "real": 0.01}
 REPORT_AT = 0.371
@@ -140,7 +140,7 @@ class Lab:
 
             self._programs = Programs(self._channel, plan, self._network, self._packages, self._moment)
         # Set a new seed: traffic must not depend on the number of draws while the network was built.
-        self._channel.new_seed(~plan["seed"] & LARGEST_SEED)
+        self._channel.new_seed(~plan["seed"] & MAX_SEED)
         flows = self._set_up(plan["traffic"], plan["duration_s"])
         self._readers = self._make_readers()
         self._changer = LinkChanger(self._network, plan["directions"], plan["clock"], plan["seed"])

@@ -13,7 +13,7 @@ from netlab.traffic.tcp import TcpItem
 
 GRID_S = 0.01
 """Traffic of a live network starts at multiples of this time, so a finer end would be of no use."""
-LONGEST_STEP_S = 0.5
+MAX_STEP_S = 0.5
 PART_OF_AGE = 0.5
 PART_OF_REST = 0.7
 
@@ -85,7 +85,7 @@ def next_look_s(age_s: float, now_s: float, rest_bytes: int, fastest_bytes_s: fl
     fastest_bytes_s : float
         The fastest rate at which its bytes arrived between two looks, in bytes/s; 0 if none arrived.
     """
-    step_s = min(LONGEST_STEP_S, PART_OF_AGE * age_s)
+    step_s = min(MAX_STEP_S, PART_OF_AGE * age_s)
     if fastest_bytes_s > 0:
         step_s = min(step_s, PART_OF_REST * rest_bytes / fastest_bytes_s)
     # The small number keeps a time on the grid from being rounded by its last bits.

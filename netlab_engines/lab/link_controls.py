@@ -42,14 +42,14 @@ def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders
         }
     if not isinstance(controls, Mapping):
         return {}, [f"controls must be a dict such as {{('r1', 'h2'): ['rate_mbps']}}, got {short_repr(controls)}"]
-    made: Sliders = {}
+    sliders: Sliders = {}
     problems: list[str] = []
     for pair, fields in controls.items():
         if not (isinstance(pair, tuple) and len(pair) == 2):
             problems.append(f"controls: a link is named by its two nodes, such as ('r1', 'h2'), got {short_repr(pair)}")
             continue
         try:
-            there, _ = facing(topology, pair)
+            forward, _ = shapes_from(topology, pair)
         except ScenarioError as error:
             problems += [f"controls: {problem}" for problem in error.problems]
             continue
@@ -59,15 +59,15 @@ def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders
             continue
         for field in fields:
             ends = fields[field] if isinstance(fields, Mapping) else None
-            wrong = _problem(there, field, ends)
+            wrong = _problem(forward, field, ends)
             if wrong:
                 problems.append(f"controls {name}: {wrong}")
             else:
-                made[pair, field] = _slider(name, field, getattr(there, field), ends)
-    return made, problems
+                sliders[pair, field] = _slider(name, field, getattr(forward, field), ends)
+    return sliders, problems
 
 
-def facing(topology: Topology, pair: Pair) -> tuple[LinkShape, LinkShape]:
+def shapes_from(topology: Topology, pair: Pair) -> tuple[LinkShape, LinkShape]:
     """Return the properties of the link between the two nodes of `pair`: those of the direction from the first node to
     the second, then those of the way back. Raises ScenarioError if there is no such link.
     """
@@ -107,8 +107,8 @@ def _slider(link: str, field: str, value: float, ends: tuple[float, float] | Non
         return log_slider(label, value, *(ends or (value / 10, value * 10)), 20, unit)
     if field == "loss_rate":
         low, high = ends or (0.0, max(0.1, 2 * value))
-        made = slider(label, value, low, high, (high - low) / 100, unit)
-        made.readout_format = ".3f"
-        return made
+        control = slider(label, value, low, high, (high - low) / 100, unit)
+        control.readout_format = ".3f"
+        return control
     low, high = ends or (1 if field.startswith("queue") else 0, max(100, 4 * value))
     return slider(label, value, low, high, 1 if all(isinstance(one, int) for one in (low, high, value)) else 0.1, unit)

@@ -34,7 +34,7 @@ from netlab.runs.scenario import Scenario, network_of
 from netlab.traffic import Command, Traffic
 from netlab.widgets.controls import in_columns
 from netlab_engines import selection
-from netlab_engines.lab.link_controls import Controls, Sliders, facing, link_sliders
+from netlab_engines.lab.link_controls import Controls, Sliders, link_sliders, shapes_from
 from netlab_engines.lab.strips import Strips
 from netlab_engines.protocol.requests import Tables
 from netlab_engines.protocol.session import LabEngine
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 QUANTITIES = ("goodput_mbps", "cwnd_segments", "backlog_packets")
 PACES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 MAX_S = 3600.0
-PICTURE_S, BEAT_S = 0.1, 0.3
+PICTURE_S, PAGE_TIMER_S = 0.1, 0.3
 LATEST_S = 0.3
 """The time in s by which a late picture may catch up."""
 AHEAD = 4
@@ -130,7 +130,7 @@ def live(
     panel = LivePanel(scenario, sliders, selection.decide(engine, [scenario.plan()]), window_s, duration_s)
     panel.pace = min(PACES, key=lambda one: abs(one - pace))
     try:
-        panel.pass_by(first_s)
+        panel.advance_by(first_s)
     except BaseException:
         panel.close()
         raise
@@ -166,8 +166,10 @@ class LivePanel:
         self._interval_s = max(0.01, round(window_s / POINTS, 3))
         self._parts = 1
         # Hide the Play widget: its own buttons have no accessible names.
-        self.beat = ipywidgets.Play(interval=round(1000 * BEAT_S), max=2**31 - 1, layout={"display": "none"})
-        self.beat.observe(self._on_beat, names="value")
+        self.page_timer = ipywidgets.Play(
+            interval=round(1000 * PAGE_TIMER_S), max=2**31 - 1, layout={"display": "none"}
+        )
+        self.page_timer.observe(self._on_page_timer, names="value")
         self.buttons: dict[str, ipywidgets.Button] = {}
         for label, tooltip, do in (
             ("Play", "let network time pass, or stand still", self._switch),
@@ -183,7 +185,7 @@ class LivePanel:
                 functools.partial(self._run_action, functools.partial(self._change, link, field)), names="value"
             )
         self._picture, self._alert = ipywidgets.HTML(), ipywidgets.HTML(layout={"display": "none"})
-        row = ipywidgets.Box([*self.buttons.values(), self.beat], layout={"flex_flow": "row wrap"})
+        row = ipywidgets.Box([*self.buttons.values(), self.page_timer], layout={"flex_flow": "row wrap"})
         self._sliders = in_columns(list(controls.values()))
         self.box = ipywidgets.VBox([row, self._sliders, self._alert, self._picture])
         self._begin(scenario.topology)
@@ -211,7 +213,7 @@ class LivePanel:
     @property
     def playing(self) -> bool:
         """True while network time passes by itself, at the panel's speed."""
-        return bool(self.beat.playing)
+        return bool(self.page_timer.playing)
 
     def play(self) -> None:
         """Let network time pass continuously, at the panel's speed, as long as a page shows the panel; returns at
@@ -219,20 +221,20 @@ class LivePanel:
         """
         self._drawn_s = time.monotonic()
         # A page that was reloaded sends messages only after this value changes.
-        self.beat.playing = False
-        self.beat.playing = True
+        self.page_timer.playing = False
+        self.page_timer.playing = True
         self.buttons["Play"].description = "Pause"
 
     def pause(self) -> None:
         """Stop network time; the network and its curves stay, and `play` continues."""
-        self.beat.playing = False
+        self.page_timer.playing = False
         self.buttons["Play"].description = "Play"
         self._tell_main_loop()
 
     def step(self) -> None:
         """Pause, and let as much network time pass as belongs to 0.1 s of wall-clock time at the panel's speed."""
         self.pause()
-        self.pass_by(PICTURE_S * self.pace)
+        self.advance_by(PICTURE_S * self.pace)
 
     def begin_again(self) -> None:
         """Close the network and start it and its traffic again with the sliders' settings and empty curves."""
@@ -247,7 +249,7 @@ class LivePanel:
         with self._lock:
             self.lab.close()
         for widget in (
-            self.beat,
+            self.page_timer,
             *self.buttons.values(),
             *self.controls.values(),
             *(widget for row in self._sliders.children for widget in (*row.children, row)),
@@ -258,7 +260,7 @@ class LivePanel:
         ):
             widget.close()
 
-    def pass_by(self, duration_s: float, work_s: float = WALL_LIMIT_S) -> None:
+    def advance_by(self, duration_s: float, work_s: float = WALL_LIMIT_S) -> None:
         """Let `duration_s` s of network time pass, and draw; only as much passes as can be computed in about `work_s` s
         of wall-clock time. At the end of the panel's duration network time stops and the panel is paused.
         """
@@ -315,14 +317,14 @@ class LivePanel:
         value = self.controls[link, field].value
         if isinstance(value, float):
             value = float(f"{value:.3g}")
-        there, back = facing(self.lab.topology, link)
-        if getattr(there, field) == getattr(back, field):
+        forward, backward = shapes_from(self.lab.topology, link)
+        if getattr(forward, field) == getattr(backward, field):
             self.lab.link(*link).change(**{field: value})
         else:
             self.lab.link(link[1], link[0]).change(reverse={field: value})
         self._draw()
 
-    def _on_beat(self, _change: Any) -> None:
+    def _on_page_timer(self, _change: Any) -> None:
         """Handle a message of the page, which allows AHEAD more pictures: schedule them if this thread has an event
         loop, or else draw one now. `_change`, the widget's event, is ignored.
         """
@@ -366,7 +368,7 @@ class LivePanel:
         now_s = time.monotonic()
         passed_s, self._drawn_s = min(now_s - self._drawn_s, LATEST_S), now_s
         if self.playing:
-            self._run_action(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
+            self._run_action(functools.partial(self.advance_by, passed_s * self.pace, WORK_S))
 
     def _run_action(self, what: Callable[[], None], _event: Any = None) -> None:
         """Call `what`, an action of the user's, while no other action runs; if it raises an error of netlab, pause and

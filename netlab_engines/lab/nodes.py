@@ -78,9 +78,9 @@ class Host:
             After Ctrl-C; the command was interrupted too, and you can go on using the lab.
         """
         parts: list[str] = []
-        told_s = time.monotonic() + PATIENCE_S
+        notice_s = time.monotonic() + PATIENCE_S
 
-        def heard(text: str) -> None:
+        def keep_output(text: str) -> None:
             """Keep a piece of the command's output, and pass it to the caller's `on_text`."""
             parts.append(text)
             if on_text is not None:
@@ -90,14 +90,14 @@ class Host:
             """Write a line to the standard error output that the command is still running, once, after PATIENCE_S s of
             wall-clock time; called again and again while it runs.
             """
-            nonlocal told_s
-            if time.monotonic() >= told_s:
-                told_s = math.inf
+            nonlocal notice_s
+            if time.monotonic() >= notice_s:
+                notice_s = math.inf
                 sys.stderr.write(
                     f"{command!r} on {self.name} is still running; to stop it press Ctrl-C, or in a notebook the stop button.\n"
                 )
 
-        answer = self._session.request(heard, wait).run(node=self.name, command=command)
+        answer = self._session.request(keep_output, wait).run(node=self.name, command=command)
         return Output("".join(parts), answer["code"])
 
     def start(self, command: str) -> Process:

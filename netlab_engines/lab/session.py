@@ -85,13 +85,13 @@ class Session:
         is closed, the request failed or the wall-clock limit passed, and Interrupted after Ctrl-C.
         """
 
-        def heard(message: Message) -> None:
+        def handle_message(message: Message) -> None:
             """Handle a message of the guest that comes before the answer: a report of a failed program, or output for
             `on_text`.
             """
             _handle_message(message, on_text)
 
-        def look() -> None:
+        def call_on_wait() -> None:
             """Call the caller's `on_wait`, and send the guest an interrupt or a kill that is due. If it has not reacted
             to any, close it and raise RunError.
             """
@@ -108,7 +108,7 @@ class Session:
                 return self._ask_stoppable(self.stopping, on_text, on_wait, do, words)
             interrupts = _Interrupts(self.guest, self.wall_limit_s)
             with interrupts.handle_ctrl_c():
-                answer = getattr(self.guest.request(heard, look), do)(**words)
+                answer = getattr(self.guest.request(handle_message, call_on_wait), do)(**words)
             self.now_s = answer["now_s"]
             if interrupts.limit_passed:
                 why = (
@@ -133,21 +133,21 @@ class Session:
         decides when the guest is interrupted, and an interrupt raises no error.
         """
 
-        def heard(message: Message) -> None:
+        def handle_message(message: Message) -> None:
             """Send the guest interrupts that are due, and handle a message that comes before the answer: a report of a
             failed program, or output for `on_text`.
             """
             stopping.look()
             _handle_message(message, on_text)
 
-        def look() -> None:
+        def call_on_wait() -> None:
             """Call the caller's `on_wait`, and send the guest interrupts that are due."""
             if on_wait is not None:
                 on_wait()
             stopping.look()
 
         stopping.look()
-        answer = getattr(self.guest.request(heard, look), do)(**words)
+        answer = getattr(self.guest.request(handle_message, call_on_wait), do)(**words)
         self.now_s = answer["now_s"]
         return answer
 

@@ -15,14 +15,14 @@ from pyodide.ffi import create_proxy, to_js  # type: ignore[import-not-found]
 from netlab_engines.library.kernel_program import OnAnswers
 from netlab_engines.protocol.session import OnWait
 
-ROOM_BYTES = 1 << 16
-START = """(host, module, room, hear) => {
-  let view = room.getBuffer("u8");
+BUFFER_BYTES = 1 << 16
+START = """(host, module, buffer, onOutput) => {
+  let view = buffer.getBuffer("u8");
   const seen = () => {
     // The view is empty after Python's memory has grown; get a new one.
     if (!view.data.length) {
       view.release();
-      view = room.getBuffer("u8");
+      view = buffer.getBuffer("u8");
     }
     return view.data;
   };
@@ -31,7 +31,7 @@ START = """(host, module, room, hear) => {
     do {
       const part = data.subarray(at, (at += view.shape[0]));
       seen().set(part);
-      if (!hear(part.length)) throw new Error("netlab stops the program");
+      if (!onOutput(part.length)) throw new Error("netlab stops the program");
     } while (at < data.length);
   });
   return { run: program.run, send: (bytes) => program.send(seen().subarray(0, bytes)), close: () => view.release() };
@@ -47,8 +47,8 @@ class BrowserProgram:
 
     def __init__(self, path: Path) -> None:
         """Load the WebAssembly module in the file `path` in the browser's worker; it runs only within `listen`."""
-        self._room = bytearray(ROOM_BYTES)
-        self._proxies = [create_proxy(each) for each in (self._room, self._on_output)]
+        self._buffer = bytearray(BUFFER_BYTES)
+        self._proxies = [create_proxy(each) for each in (self._buffer, self._on_output)]
         self._module: Any = run_js(START)(_host(), _compiled(path, path.stat().st_mtime_ns), *self._proxies)
         # Keep the function, because each look-up makes a new object.
         self._send = self._module.send
@@ -60,9 +60,9 @@ class BrowserProgram:
 
     def send(self, requests: bytes) -> None:
         """Give the program requests, as bytes of whole frames; it reads them within the next `listen`."""
-        for at in range(0, len(requests), ROOM_BYTES):
-            part = requests[at : at + ROOM_BYTES]
-            self._room[: len(part)] = part
+        for at in range(0, len(requests), BUFFER_BYTES):
+            part = requests[at : at + BUFFER_BYTES]
+            self._buffer[: len(part)] = part
             self._send(len(part))
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
@@ -71,8 +71,8 @@ class BrowserProgram:
         ends the program and is raised.
         """
         self._on_answers, self._on_wait, self._error = on_answers, on_wait, None
-        heard, self._unread = self._unread, b""
-        if heard and on_answers(heard):
+        unread, self._unread = self._unread, b""
+        if unread and on_answers(unread):
             self._on_answers = None
         if self._on_answers is None or self._ending:
             return
@@ -104,7 +104,7 @@ class BrowserProgram:
         try:
             if self._on_wait is not None:
                 self._on_wait()
-            data = bytes(self._room[:count])
+            data = bytes(self._buffer[:count])
             if data and self._on_answers is None:
                 self._unread += data
             elif data and self._on_answers and self._on_answers(data):

@@ -146,12 +146,12 @@ def is_small(plan: Plan) -> bool:
     ):
         return False
     sizes = [item.get("payload_bytes") or item.get("mss_bytes") or MSS_BYTES for item in items]
-    smallest_bytes = max(1, min([MSS_BYTES, *sizes]))
+    min_bytes = max(1, min([MSS_BYTES, *sizes]))
     packets = 0.0
     for place in range(len(plan["directions"])):
         shapes = list(_shapes(plan, place))
-        packets += max(_wire_packets(shape, smallest_bytes) for shape in shapes)
-        packets += max(_queue_packets(shape, smallest_bytes) for shape in shapes)
+        packets += max(_wire_packets(shape, min_bytes) for shape in shapes)
+        packets += max(_queue_packets(shape, min_bytes) for shape in shapes)
     return packets <= FEW_PACKETS
 
 
@@ -170,26 +170,26 @@ def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
             yield shape
 
 
-def _wire_packets(shape: Shape, smallest_bytes: int) -> float:
-    """Return the largest number of packets of `smallest_bytes` bytes that are on the wire of a direction with this
+def _wire_packets(shape: Shape, min_bytes: int) -> float:
+    """Return the largest number of packets of `min_bytes` bytes that are on the wire of a direction with this
     shape at one time: 0 without a delay, infinite with a delay and no rate.
     """
     if not shape["delay_ms"]:
         return 0.0
     # Without a rate there is no limit but the window.
     rate_mbps = math.inf if shape["rate_mbps"] is None else shape["rate_mbps"]
-    return rate_mbps * 1e3 * shape["delay_ms"] / 8 / smallest_bytes
+    return rate_mbps * 1e3 * shape["delay_ms"] / 8 / min_bytes
 
 
-def _queue_packets(shape: Shape, smallest_bytes: int) -> float:
+def _queue_packets(shape: Shape, min_bytes: int) -> float:
     """Return the largest number of packets in the queue of a direction with this shape: its limit in packets, its limit
-    in bytes divided by `smallest_bytes`, a usual number without a limit, or 0 without a rate.
+    in bytes divided by `min_bytes`, a usual number without a limit, or 0 without a rate.
     """
     if shape["rate_mbps"] is None:
         return 0.0
     if shape["queue_packets"] is not None:
         return shape["queue_packets"]
     if shape["queue_bytes"] is not None:
-        return shape["queue_bytes"] / smallest_bytes
+        return shape["queue_bytes"] / min_bytes
     # The default limit of other disciplines is up to 10240 packets.
     return USUAL_QUEUE_PACKETS if shape["aqm"] == "fifo" else FEW_PACKETS

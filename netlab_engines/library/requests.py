@@ -29,7 +29,7 @@ FLOW_KINDS = {kind.name.lower(): kind for kind in wire_format.FlowKind}
 OWN_CONTROL = b"own"
 """The name of the congestion control that calls the user's class (recipe/library/arch/kernel/congestion.c)."""
 NONE = 2**64 - 1
-LARGEST_SEED = 2**64 - 1
+MAX_SEED = 2**64 - 1
 FIRST_NODE_FILE = 16
 MARKS_IN_TINS = 0xFFFFFFFF
 """The value for CAKE, which counts marks per tin; other disciplines count them in one word of their statistics."""
@@ -213,7 +213,7 @@ def make_requests(
         requests.add(Request.WAIT, direction["interface"].encode())
     for direction in shaped_directions(plan):
         add_queue(requests, direction)
-    requests.add(Request.SEED, MOMENT.pack(~plan["seed"] & LARGEST_SEED))
+    requests.add(Request.SEED, MOMENT.pack(~plan["seed"] & MAX_SEED))
     for place, item in enumerate(plan["traffic"]):
         add_flow(requests, place, item, plan["duration_s"], plan["seed"])
     return requests

@@ -21,7 +21,7 @@ from netlab_engines.protocol.session import OnWait
 POLL_S = 0.05
 END_S = 5.0
 """The time in s within which a module notices that it shall stop."""
-LARGEST_REASON_BYTES = 250
+MAX_REASON_BYTES = 250
 
 
 BOUNDARY = """
@@ -179,7 +179,7 @@ class SandboxProgram:
             if self._ended:
                 return
             self._ending = "it crashed"
-            why = f"The library kernel crashed: {_reason(trap)}.\n".encode()[:LARGEST_REASON_BYTES]
+            why = f"The library kernel crashed: {_reason(trap)}.\n".encode()[:MAX_REASON_BYTES]
             memory.write(store, why + b"\0", exports["reason"](store))
             with suppress(wasmtime.Trap):
                 exports["crashed"](store)

@@ -12,7 +12,7 @@ from netlab_engines.netlink import classes, qdiscs, wire
 from netlab_engines.netlink.qdiscs import Classes, Option, Qdisc, number, qdisc_with_options
 from netlab_engines.netlink.queue_spec import QueueSpec
 
-LARGEST_RED_PACKETS = 9_000
+MAX_RED_PACKETS = 9_000
 FASTEST_RED_MBPS = 30_000
 """The limit of RED's bandwidth, which `tc` keeps in 32 bits of bytes/s. (RED uses it only to age the average while the link is idle.)"""
 RED_PACKET_BYTES = 1000
@@ -115,7 +115,7 @@ def _red(spec: QueueSpec) -> Qdisc:
     queue's capacity, the lower one a third of the upper, and the probability 0.1.
     """
     options = spec.options
-    largest = options.get("max_packets", min(spec.bytes / FRAME_BYTES / 4, LARGEST_RED_PACKETS))
+    largest = options.get("max_packets", min(spec.bytes / FRAME_BYTES / 4, MAX_RED_PACKETS))
     low = options.get("min_packets", max(1, largest / 3))
     high = options.get("max_packets", 3 * low)
     bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
@@ -257,7 +257,7 @@ def _choke(spec: QueueSpec) -> Qdisc:
     queue's capacity in packets, the lower one a third of the upper, and the probability 0.02.
     """
     options, class_packets = spec.options, min(spec.packets, MAX_CHOKE_PACKETS)
-    high = options.get("max_packets", max(3, min(class_packets // 4, LARGEST_RED_PACKETS)))
+    high = options.get("max_packets", max(3, min(class_packets // 4, MAX_RED_PACKETS)))
     low = options.get("min_packets", max(2, high // 3))
     high = max(high, low + 1)
     bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))

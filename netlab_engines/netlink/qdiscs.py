@@ -27,7 +27,7 @@ TICKS_PER_US = 15.625
 """A tick of the kernel's packet scheduler is 64 ns."""
 U32 = 0xFFFFFFFF
 CELL_LOG = 3
-LARGEST_WLOG = 32
+MAX_WLOG = 32
 RED_IDLE_CELLS = 512
 """RED's average is 0 after the time of this number of cells of the idle table (iproute2, tc/tc_red.c)."""
 
@@ -454,7 +454,7 @@ def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int
     if wanted < 1:
         raise NetlabError(f"RED: a burst of {burst_packets} packets is too small for a threshold of {low_bytes} bytes.")
     weight = 0.5
-    for log in range(1, LARGEST_WLOG):
+    for log in range(1, MAX_WLOG):
         if wanted <= (1 - (1 - weight) ** burst_packets) / weight:
             return log
         weight /= 2
@@ -469,7 +469,7 @@ def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
     (8, 21)
     """
     packet_ticks = _xmit_ticks(_bytes_per_s(bandwidth_bps), packet_bytes)
-    logs = range(LARGEST_WLOG - 1, 1, -1)
+    logs = range(MAX_WLOG - 1, 1, -1)
     return next((log for log in logs if _red_cell_log(log, packet_ticks) is not None), 1)
 
 
@@ -478,7 +478,7 @@ def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> 
     `high_bytes` in bytes, must be doubled until it exceeds 1. Raises NetlabError if the probability is too small.
     """
     share = probability / (high_bytes - low_bytes)
-    for log in range(LARGEST_WLOG):
+    for log in range(MAX_WLOG):
         if share > 1:
             return log
         share *= 2
@@ -521,7 +521,7 @@ def _red_cell_log(weight_log: int, packet_ticks: int) -> int | None:
     if not packet_ticks:
         return 0
     average_ticks = 31 / _red_fall(weight_log, packet_ticks)
-    return next((log for log in range(LARGEST_WLOG) if average_ticks / (1 << log) < RED_IDLE_CELLS), None)
+    return next((log for log in range(MAX_WLOG) if average_ticks / (1 << log) < RED_IDLE_CELLS), None)
 
 
 def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:

@@ -35,7 +35,7 @@ from netlab_engines.netlink.queue_spec import QueueSpec
 
 LATENESS_BYTES = 504
 # 64 kB of data and the headers of each frame in it, which `tc` counts too; with a smaller bucket `tbf` would split the segment.
-LARGEST_SEGMENT_BYTES = 80_000
+MAX_SEGMENT_BYTES = 80_000
 SEGMENT_HEADER_BYTES = ETHERNET_HEADER_BYTES + IP_HEADER_BYTES + TCP_HEADER_BYTES
 ETHERNET_OVERHEAD_BYTES = ETHERNET_WIRE_BYTES - ETHERNET_HEADER_BYTES
 WIRE_LIMIT_PACKETS = 10_000_000
@@ -83,7 +83,7 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc
     if rate_mbps is None:
         return []
     overhead_bytes, min_bytes = _framing(shape)
-    burst_bytes = (LARGEST_SEGMENT_BYTES if keeps_gso(shape) else FRAME_BYTES + overhead_bytes) + LATENESS_BYTES
+    burst_bytes = (MAX_SEGMENT_BYTES if keeps_gso(shape) else FRAME_BYTES + overhead_bytes) + LATENESS_BYTES
     if clock == "real":
         # Timers of the machine's clock are late; with a bucket of one frame that time would be lost.
         burst_bytes = max(burst_bytes, round(mbps_to_bps(rate_mbps) / BITS_PER_BYTE * REAL_CLOCK_BURST_S))

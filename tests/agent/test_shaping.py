@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import netlab as nl
 from netlab.network.link import LinkShape
 from netlab_engines.planning.shaping import (
-    LARGEST_SEGMENT_BYTES,
+    MAX_SEGMENT_BYTES,
     REAL_CLOCK_BURST_S,
     REAL_CLOCK_WIRE_HEADROOM,
     has_wire,
@@ -223,9 +223,9 @@ def test_a_rate_of_ip_packets_counts_14_bytes_less_than_tc_in_the_queue_and_on_t
     [
         (5, None, "virtual", 1514 + 504),
         (1000, None, "virtual", 1514 + 504),
-        (1001, None, "virtual", LARGEST_SEGMENT_BYTES + 504),
+        (1001, None, "virtual", MAX_SEGMENT_BYTES + 504),
         (10_000, False, "virtual", 1514 + 504),
-        (5, True, "virtual", LARGEST_SEGMENT_BYTES + 504),
+        (5, True, "virtual", MAX_SEGMENT_BYTES + 504),
         (0.1, None, "real", 1514 + 504),
         (100, None, "real", 100e6 / 8 * REAL_CLOCK_BURST_S),
     ],

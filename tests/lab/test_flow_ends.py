@@ -21,7 +21,7 @@ def test_the_next_look_is_on_the_grid_and_neither_now_nor_far_away(
 ) -> None:
     look_s = flow_ends.next_look_s(age_s, now_s, rest_bytes, fastest_bytes_s)
     assert look_s / flow_ends.GRID_S == pytest.approx(round(look_s / flow_ends.GRID_S), abs=1e-3)
-    assert 0 < look_s - now_s <= flow_ends.LONGEST_STEP_S + flow_ends.GRID_S
+    assert 0 < look_s - now_s <= flow_ends.MAX_STEP_S + flow_ends.GRID_S
 
 
 @pytest.mark.parametrize(

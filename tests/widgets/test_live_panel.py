@@ -45,7 +45,7 @@ def panel(clock):
 def beat(panel, clock, count=1, seconds=0.1):
     for _ in range(count):
         clock.s += seconds
-        panel.beat.value += 1
+        panel.page_timer.value += 1
 
 
 def picture(panel):
@@ -178,7 +178,7 @@ def loop(clock, monkeypatch, panel):
 
 def test_the_kernel_makes_a_few_pictures_for_each_beat_and_waits_for_the_next(panel, loop):
     panel.play()
-    panel.beat.value += 1
+    panel.page_timer.value += 1
     loop.pass_s(9)
     assert panel.lab.now_s == pytest.approx(2 + live_panel.AHEAD * 0.1 * 10)
 
@@ -186,18 +186,18 @@ def test_the_kernel_makes_a_few_pictures_for_each_beat_and_waits_for_the_next(pa
 def test_beats_that_come_in_time_or_a_little_late_let_no_picture_out_and_make_none_twice(panel, loop):
     panel.play()
     for wait_s in (0.3, 0.35, 0.05, 0.3):
-        panel.beat.value += 1
+        panel.page_timer.value += 1
         loop.pass_s(wait_s)
     assert panel.lab.now_s == pytest.approx(2 + 10 * 1.0)
 
 
 def test_it_plays_on_where_beats_come_in_another_thread_s_loop(panel, clock, loop, monkeypatch):
     panel.play()
-    panel.beat.value += 1
+    panel.page_timer.value += 1
     # After a reload of the page, the earlier loop calls nothing any more, or still does.
     other = Loop(clock)
     monkeypatch.setattr(live_panel, "_running_loop", lambda: other)
-    panel.beat.value += 1
+    panel.page_timer.value += 1
     other.pass_s(0.2)
     assert panel.lab.now_s == pytest.approx(4)
     loop.pass_s(0)
@@ -206,7 +206,7 @@ def test_it_plays_on_where_beats_come_in_another_thread_s_loop(panel, clock, loo
 
 def test_a_pause_stops_what_was_to_be_drawn(panel, loop):
     panel.play()
-    panel.beat.value += 1
+    panel.page_timer.value += 1
     panel.pause()
     loop.pass_s(9)
     assert panel.lab.now_s == pytest.approx(2)
@@ -227,7 +227,7 @@ def test_what_stops_its_first_seconds_leaves_no_network_open(monkeypatch):
         made.append(panel)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(live_panel.LivePanel, "pass_by", interrupted)
+    monkeypatch.setattr(live_panel.LivePanel, "advance_by", interrupted)
     with pytest.raises(KeyboardInterrupt):
         live(line(), [nl.Tcp("h1", "h2")])
     assert made[0].lab.closed
