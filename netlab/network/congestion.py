@@ -12,7 +12,7 @@ class CongestionControl:
 
     name: str
     """The name in Linux and in a flow's `congestion`."""
-    about: str
+    description: str
     """The signal that it reacts to, in a sentence."""
     source: str
     """The paper or RFC that describes it."""

@@ -45,7 +45,7 @@ class Discipline:
 
     name: str
     """The name in a link's `aqm`."""
-    about: str
+    description: str
     """A sentence on how it works."""
     source: str
     """The paper, RFC or manual that describes it."""
@@ -55,8 +55,8 @@ class Discipline:
     """The options that `aqm_options` may have, each with its rule."""
     conflict: Callable[[Mapping[str, Any]], str | None] = lambda _options: None
     """Returns a message if options that are valid one by one contradict each other, else None."""
-    room: tuple[int, int] = (1, MAX_PACKETS)
-    """The smallest and the largest room in packets."""
+    queue_limits: tuple[int, int] = (1, MAX_PACKETS)
+    """The smallest and the largest possible queue in packets."""
     since: tuple[int, ...] = ()
     """The first Linux version with it; empty if every supported kernel has it."""
 
@@ -85,7 +85,7 @@ class Discipline:
             yield f"aqm_options: {together}"
         if self.counts == "packets" and queue_bytes is not None:
             yield f"aqm={self.name!r} limits its queue in packets; give queue_packets instead of queue_bytes"
-        least, most = self.room
+        least, most = self.queue_limits
         if is_integer(queue_packets) and 1 <= queue_packets <= MAX_PACKETS and not least <= queue_packets <= most:  # type: ignore[operator]
             yield f"aqm={self.name!r} needs room for {least} to {most} packets, got queue_packets={queue_packets}"
 
@@ -208,7 +208,7 @@ DISCIPLINES: dict[str, Discipline] = {
             "McKenney, IEEE INFOCOM 1990",
             "packets",
             {"flow_packets": Range(16, SFQ_DEPTH_PACKETS, whole=True)},
-            room=(2, MAX_PACKETS),
+            queue_limits=(2, MAX_PACKETS),
         ),
         Discipline(
             "choke",
@@ -224,7 +224,7 @@ DISCIPLINES: dict[str, Discipline] = {
                 "ecn": Flag(),
             },
             conflict=_red_conflict,
-            room=(4, MAX_CHOKE_PACKETS),
+            queue_limits=(4, MAX_CHOKE_PACKETS),
         ),
         Discipline(
             "drr",

@@ -7,7 +7,7 @@ from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import ScenarioError, unknown_name
 from netlab.base.values import is_integer, plain, short_repr
 from netlab.network.link import Link, LinkShape, takes_link_fields
-from netlab.network.topology import Topology, of_links
+from netlab.network.topology import Topology, topology_from_links
 
 __all__ = ["chain", "dumbbell", "portfolio", "slow_middle", "three_pcs", "two_routers"]
 
@@ -56,7 +56,7 @@ def three_pcs(
     """
     unlimited = {name: getattr(LinkShape(), name) for name in OF_A_QUEUE}
     queue = _queue(rate_mbps, queue_packets, bottleneck)
-    return of_links(
+    return topology_from_links(
         Link("h1", "s1"),
         Link("h2", "s1"),
         Link("s1", "r1"),
@@ -95,7 +95,7 @@ def two_routers(
         """Return a link with this rate in Mbit/s, and a queue unless the rate is None."""
         return Link(a, b, rate_mbps=rate_mbps, queue_packets=None if rate_mbps is None else queue_packets, **more)
 
-    return of_links(
+    return topology_from_links(
         link("h1", "r1", access_mbps[0]),
         link("h2", "r1", access_mbps[1]),
         link("r1", "r2", middle_mbps, **middle),
@@ -129,7 +129,7 @@ def portfolio(
             zip(rates_mbps, PORTFOLIO_DELAYS_MS, queue_packets, strict=True), start=1
         )
     ]
-    return of_links(
+    return topology_from_links(
         *(Link(f"h{i}", "s1") for i in (1, 2, 3)),
         Link("s1", "r1"),
         row[0],
@@ -178,7 +178,7 @@ def slow_middle(queue_bytes: int = 64_000) -> Topology:
     queue_bytes : int
         Room before the slow link, in bytes.
     """
-    return of_links(
+    return topology_from_links(
         Link("h1", "r1", rate_mbps=5, delay_ms=10),
         Link("r1", "r2", rate_mbps=1, delay_ms=20, queue_bytes=queue_bytes),
         Link("r2", "h2", rate_mbps=5, delay_ms=10),

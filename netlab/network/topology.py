@@ -288,10 +288,10 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return {f"{src}-{dst}": [hop.interface for hop in paths.hops(src, dst)] for src, dst in pairs}
 
 
-def of_links(*links: Link) -> Topology:
+def topology_from_links(*links: Link) -> Topology:
     """Return the topology of some links; a node's first letter is its kind: h(ost), r(outer) or s(witch).
 
-    >>> of_links(Link("r1", "h2"), Link("h1", "r1")).nodes
+    >>> topology_from_links(Link("r1", "h2"), Link("h1", "r1")).nodes
     ['h1', 'h2', 'r1']
     """
     names = sorted({end for link in links for end in (link.a, link.b)}, key=lambda name: (len(name), name))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from netlab.base.errors import unknown_name
-from netlab.plots.comparison import Comparison, faded
+from netlab.plots.comparison import Comparison, faded_traces
 from netlab.plots.drawing import topology
 from netlab.plots.notebook import page_html
 from netlab.plots.packets import in_flight, time_sequence
@@ -11,7 +11,7 @@ from netlab.plots.series import time_series
 
 __all__ = [
     "Comparison",
-    "faded",
+    "faded_traces",
     "in_flight",
     "page_html",
     "time_sequence",

@@ -25,7 +25,7 @@ MAX_LEGEND_LINE_PX = 620  # a wider legend is arranged in columns
 MIN_RESIDUAL_RANGE = 1.0  # per cent; an enlarged difference of 0.001 % would mislead
 MIN_STRIP_SHARE = 0.2  # of the strip on each side of 0
 STRIP_LINE = 11  # letters; a longer title would be higher than the strip
-EARLIER = "earlier runs"
+EARLIER_RUNS_LABEL = "earlier runs"
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class _Series:
     def has_the_theory_of(self, other: _Series) -> bool:
         """Return whether the theory curves of this series and of `other` are the same."""
         return all(
-            len(mine) == len(theirs) and np.allclose(mine, theirs, rtol=1e-9, equal_nan=True)
-            for mine, theirs in ((self.theory_x, other.theory_x), (self.theory_y, other.theory_y))
+            len(own_values) == len(other_values) and np.allclose(own_values, other_values, rtol=1e-9, equal_nan=True)
+            for own_values, other_values in ((self.theory_x, other.theory_x), (self.theory_y, other.theory_y))
         )
 
 
@@ -169,8 +169,8 @@ class Comparison:
             raise NetlabError(
                 f"There must be a half width for each of the {len(x)} measured points, got {len(halves)}."
             )
-        shown = None if published is None else _pair("published", *published)
-        self._series.append(_Series(name, x, y, line_x, line_y, at_x, shown, lines, halves, theory_name))
+        published_points = None if published is None else _pair("published", *published)
+        self._series.append(_Series(name, x, y, line_x, line_y, at_x, published_points, lines, halves, theory_name))
         self._figure = None
         return self
 
@@ -181,7 +181,7 @@ class Comparison:
             self._figure = self._draw()
         return self._figure
 
-    def still(
+    def fix_axes(
         self,
         *,
         x: tuple[float, float] | None = None,
@@ -322,11 +322,11 @@ class Comparison:
                 **{**theory_line(color=colour), **({} if self._cases is None else bars)},
             )
 
-    def _theory_label(self, same: list[_Series]) -> str:
-        """Return the legend's text for a theory that the series `same` share."""
-        if len(same) == len(self._series):
-            return same[0].theory_name
-        return f"{same[0].theory_name}, {' and '.join(series.name for series in same)}"
+    def _theory_label(self, series_list: list[_Series]) -> str:
+        """Return the legend's text for a theory that the series `series_list` share."""
+        if len(series_list) == len(self._series):
+            return series_list[0].theory_name
+        return f"{series_list[0].theory_name}, {' and '.join(series.name for series in series_list)}"
 
     def _residuals(self, series: _Series) -> Array:
         """Return the residual of each measured point in the unit of the strip: per cent, or that of y."""
@@ -389,26 +389,26 @@ def _strip_scale(below: float, above: float) -> dict[str, Any]:
     return {"range": [-below, above], "tickvals": ticks}
 
 
-def faded(figure: go.Figure, age: int) -> list[Any]:
+def faded_traces(figure: go.Figure, age: int) -> list[Any]:
     """Return copies of a figure's measured and theory traces as background for a newer figure, fainter the more runs
     are newer: `age` is their number, from 1. At age 1 the first measured trace has the legend's entry for all.
     """
-    kept = []
-    listed = age == 1
+    copies = []
+    needs_entry = age == 1
     for trace in figure.data:
         part = role(trace)
         if part in ("measured", "theory", "residual"):
-            quiet = type(trace)(trace.to_plotly_json())
-            entry = listed and part == "measured"
-            quiet.update(
+            copy = type(trace)(trace.to_plotly_json())
+            entry = needs_entry and part == "measured"
+            copy.update(
                 opacity=0.45 / age if part != "theory" else 0.3 / age, showlegend=entry, meta={"role": "earlier"}
             )
             if entry:
                 # Use a separate legend group, so that a click on the entry does not hide the newest run.
-                quiet.update(name=EARLIER, legendgroup=EARLIER, legendrank=1002)
-                listed = False
-            kept.append(quiet)
-    return kept
+                copy.update(name=EARLIER_RUNS_LABEL, legendgroup=EARLIER_RUNS_LABEL, legendrank=1002)
+                needs_entry = False
+            copies.append(copy)
+    return copies
 
 
 def label_decades(figure: go.Figure, **spans: tuple[float, float]) -> go.Figure:
@@ -418,10 +418,10 @@ def label_decades(figure: go.Figure, **spans: tuple[float, float]) -> go.Figure:
     for letter in "xy":
         if figure.layout[f"{letter}axis"].type != "log":
             continue
-        shown = spans.get(letter) or [
+        limits = spans.get(letter) or [
             value for trace in figure.data if trace.yaxis in (None, "y") for value in trace[letter] if value
         ]
-        low, high = min(shown), max(shown)
+        low, high = min(limits), max(limits)
         decades = math.log10(high / low)
         digits = (1, 2, 5) if decades < 2.3 else (1, 3) if decades < 4.6 else (1,)
         powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)

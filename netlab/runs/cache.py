@@ -24,7 +24,7 @@ from netlab.measure.results import Run
 from netlab.runs.scenario import Scenario
 
 LIMIT_BYTES = 1 << 30
-WITHOUT = ("commands", "plots", "runs", "theory", "widgets")
+EXCLUDED_SUBPACKAGES = ("commands", "plots", "runs", "theory", "widgets")
 """Subpackages of netlab that decide no number once the plan is made. All others count, and each engine adds its own code."""
 
 
@@ -123,15 +123,15 @@ def code_hash(package: Path = PACKAGE) -> str:
     """Return the hash of netlab's sources in the directory `package` that decide a number once the plan is made; the
     engine's are in its fingerprint.
     """
-    return source_hash.of_package(package, WITHOUT)
+    return source_hash.of_package(package, EXCLUDED_SUBPACKAGES)
 
 
-def key(scenario: Scenario, here: str) -> str | None:
-    """Return the cache's key, 32 hexadecimal digits, for a valid scenario's run under `here`, a text of `conditions`;
+def key(scenario: Scenario, conditions_text: str) -> str | None:
+    """Return the cache's key, 32 hexadecimal digits, for a valid scenario's run under `conditions_text`, a text of `conditions`;
     None if it calls a user's class: that cannot be fingerprinted with all that it uses, so the run is not cached.
     """
     plan = scenario.plan()
     if any("own" in item for item in plan["traffic"]):
         return None
     text = json.dumps({"scenario": scenario.to_dict(), "plan": plan}, sort_keys=True)
-    return hashlib.sha256(f"{here}\0{text}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{conditions_text}\0{text}".encode()).hexdigest()[:32]

@@ -30,7 +30,7 @@ from netlab.network.wiring import Hop
 from netlab.plan import Address, Addressing, Item, Plan
 from netlab.plan import Hop as PlannedHop
 from netlab.traffic import Flow, Tcp, Traffic
-from netlab.traffic.tcp import unlike_windows
+from netlab.traffic.tcp import conflicting_initial_windows
 
 DEFAULT_INTERVAL_S = 0.1
 MIN_INTERVAL_S = 0.001
@@ -228,7 +228,7 @@ class Scenario:
                 found += _end_problems(topology, paths, item, where)
             if is_number(item.start_s) and is_number(self.duration_s) and item.start_s >= self.duration_s > 0:
                 found.append(f"{where}: it starts at {item.start_s:g} s, when the run of {self.duration_s:g} s is over")
-        return found + unlike_windows(items)
+        return found + conflicting_initial_windows(items)
 
     def _settings_problems(self) -> list[str]:
         """Return a message for each mistake in the duration, the interval, the seed and the sysctls."""

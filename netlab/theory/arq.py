@@ -7,7 +7,7 @@ import numpy as np
 from netlab.base.units import BITS_PER_BYTE, MS_PER_S
 from netlab.theory.delay import transmission_delay_ms
 from netlab.theory.framing import Framing, udp_wire_bytes
-from netlab.theory.ranges import TheoryError, Value, like, positive, within
+from netlab.theory.ranges import TheoryError, Value, check_positive, check_range, to_value
 
 __all__ = ["go_back_n_mbps", "selective_repeat_mbps"]
 
@@ -58,7 +58,7 @@ def go_back_n_mbps(
     share = 1 / np.asarray(window, dtype=float)
     until_again_ms = wait_ms if timeout_ms is None else wait_ms + (1 - share) * trip_ms
     each_ms = np.maximum(service_ms, share * trip_ms)
-    return like(payload_bytes * BITS_PER_BYTE / MS_PER_S / (each_ms + loss_rate / (1 - loss_rate) * until_again_ms))
+    return to_value(payload_bytes * BITS_PER_BYTE / MS_PER_S / (each_ms + loss_rate / (1 - loss_rate) * until_again_ms))
 
 
 def selective_repeat_mbps(
@@ -100,7 +100,7 @@ def selective_repeat_mbps(
     service_ms, trip_ms, wait_ms = _times_ms(window, rate_mbps, rtt_ms, loss_rate, timeout_ms, payload_bytes, framing)
     place_ms = trip_ms + loss_rate / (1 - loss_rate) * wait_ms
     each_ms = np.maximum(place_ms / np.asarray(window, dtype=float), service_ms / (1 - loss_rate))
-    return like(payload_bytes * BITS_PER_BYTE / MS_PER_S / each_ms)
+    return to_value(payload_bytes * BITS_PER_BYTE / MS_PER_S / each_ms)
 
 
 def _times_ms(
@@ -113,13 +113,13 @@ def _times_ms(
     framing: Framing,
 ) -> tuple[float, float, float]:
     """Return the time of a datagram on the link, its round trip and the timeout in ms; TheoryError if out of range."""
-    within("window", window, 1, math.inf)
-    positive("rate_mbps", rate_mbps)
-    within("rtt_ms", rtt_ms, 0, math.inf)
+    check_range("window", window, 1, math.inf)
+    check_positive("rate_mbps", rate_mbps)
+    check_range("rtt_ms", rtt_ms, 0, math.inf)
     if not 0 <= loss_rate < 1:
         raise TheoryError(f"loss_rate must be at least 0 and below 1, got {loss_rate!r}.")
     service_ms = transmission_delay_ms(udp_wire_bytes(payload_bytes, framing), rate_mbps)
     trip_ms = rtt_ms + service_ms
     wait_ms = trip_ms if timeout_ms is None else timeout_ms
-    within("timeout_ms", wait_ms, trip_ms, math.inf)
+    check_range("timeout_ms", wait_ms, trip_ms, math.inf)
     return service_ms, trip_ms, wait_ms

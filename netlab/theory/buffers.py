@@ -6,7 +6,7 @@ import numpy as np
 
 from netlab.base.headers import FRAME_BYTES
 from netlab.theory.delay import bdp_bytes
-from netlab.theory.ranges import Value, like, positive, within
+from netlab.theory.ranges import Value, check_positive, check_range, to_value
 
 __all__ = ["many_flows_queue_packets", "many_flows_utilization"]
 
@@ -36,10 +36,10 @@ def many_flows_queue_packets(rate_mbps: float, rtt_ms: float, flows: int, frame_
     >>> round(many_flows_queue_packets(100, 100, flows=100), 1)
     82.6
     """
-    positive("rate_mbps", rate_mbps)
-    positive("rtt_ms", rtt_ms)
-    within("flows", flows, 1, math.inf)
-    positive("frame_bytes", frame_bytes)
+    check_positive("rate_mbps", rate_mbps)
+    check_positive("rtt_ms", rtt_ms)
+    check_range("flows", flows, 1, math.inf)
+    check_positive("frame_bytes", frame_bytes)
     return float(bdp_bytes(rate_mbps, rtt_ms) / frame_bytes / math.sqrt(flows))
 
 
@@ -73,9 +73,9 @@ def many_flows_utilization(queue_packets: Value, bdp_packets: float, flows: int)
     >>> round(many_flows_utilization(1000.0, 100_000, flows=10_000), 4)
     0.9899
     """
-    within("queue_packets", queue_packets, 0, math.inf)
-    positive("bdp_packets", bdp_packets)
-    within("flows", flows, 1, math.inf)
+    check_range("queue_packets", queue_packets, 0, math.inf)
+    check_positive("bdp_packets", bdp_packets)
+    check_range("flows", flows, 1, math.inf)
     places = np.asarray(queue_packets, dtype=float)
     deviations = _SWING / math.sqrt(2) / 2 * places * math.sqrt(flows) / (bdp_packets + places)
-    return like(np.vectorize(math.erf)(deviations))
+    return to_value(np.vectorize(math.erf)(deviations))

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netlab.base import bisection
-from netlab.theory.ranges import TheoryError, positive
+from netlab.theory.ranges import TheoryError, check_positive
 
 __all__ = ["runs_needed", "student_t"]
 
@@ -135,7 +135,7 @@ def runs_needed(scatter: float, half_width: float) -> int:
     >>> runs_needed(3, 1)
     38
     """
-    positive("half_width", half_width)
+    check_positive("half_width", half_width)
     if not scatter >= 0:
         raise TheoryError(f"scatter must be 0 or more, got {scatter!r}.")
     runs = max(2, int((1.9599 * scatter / half_width) ** 2))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlab.theory.fairness import max_min_mbps
-from netlab.theory.ranges import Array, Flow, Link, TheoryError, check_flows, check_network, positive, within
+from netlab.theory.ranges import Array, Flow, Link, TheoryError, check_flows, check_network, check_positive, check_range
 
 __all__ = ["FifoNetwork", "acceptance_ratio", "fifo_network", "two_router_collapse_mbps", "two_router_fair_queue_mbps"]
 
@@ -42,8 +42,8 @@ def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
     >>> round(acceptance_ratio([1, 10], capacity_mbps=1.5), 3)
     0.136
     """
-    within("arriving_mbps", arriving_mbps, 0, math.inf)
-    positive("capacity_mbps", capacity_mbps)
+    check_range("arriving_mbps", arriving_mbps, 0, math.inf)
+    check_positive("capacity_mbps", capacity_mbps)
     total = float(np.sum(arriving_mbps))
     return min(1.0, capacity_mbps / total) if total > 0 else 1.0
 
@@ -68,9 +68,9 @@ def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_
     >>> two_router_collapse_mbps([1, 10], shared_mbps=1.5, exits_mbps=[1, 0.5]).round(3)
     array([0.136, 0.5  ])
     """
-    within("offered_mbps", offered_mbps, 0, math.inf)
-    positive("shared_mbps", shared_mbps)
-    positive("exits_mbps", exits_mbps)
+    check_range("offered_mbps", offered_mbps, 0, math.inf)
+    check_positive("shared_mbps", shared_mbps)
+    check_positive("exits_mbps", exits_mbps)
     offered = np.asarray(offered_mbps, dtype=float)
     exits = np.asarray(exits_mbps, dtype=float)
     return cast(Array, np.minimum(offered * acceptance_ratio(offered, shared_mbps), exits))
@@ -98,9 +98,9 @@ def two_router_fair_queue_mbps(offered_mbps: ArrayLike, shared_mbps: float, exit
     >>> two_router_fair_queue_mbps([1, 10], shared_mbps=1.5, exits_mbps=[1, 0.5])
     array([0.75, 0.5 ])
     """
-    positive("offered_mbps", offered_mbps)
-    positive("shared_mbps", shared_mbps)
-    positive("exits_mbps", exits_mbps)
+    check_positive("offered_mbps", offered_mbps)
+    check_positive("shared_mbps", shared_mbps)
+    check_positive("exits_mbps", exits_mbps)
     demands = dict(enumerate(np.asarray(offered_mbps, dtype=float).tolist()))
     shares = max_min_mbps({"shared": shared_mbps}, {flow: ["shared"] for flow in demands}, demands)
     return cast(Array, np.minimum([shares[flow] for flow in demands], np.asarray(exits_mbps, dtype=float)))
@@ -146,9 +146,9 @@ def fifo_network(
     """
     check_network(capacities_mbps, routes)
     check_flows("offered_mbps", offered_mbps, routes)
-    positive("tolerance", tolerance)
+    check_positive("tolerance", tolerance)
     for flow in routes:
-        within(f"offered_mbps of {flow}", offered_mbps[flow], 0, math.inf)
+        check_range(f"offered_mbps of {flow}", offered_mbps[flow], 0, math.inf)
     acceptance = dict.fromkeys(capacities_mbps, 1.0)
     for _ in range(10_000):
         arriving = dict.fromkeys(capacities_mbps, 0.0)

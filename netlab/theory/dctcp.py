@@ -4,7 +4,7 @@ import math
 
 from netlab.base.headers import FRAME_BYTES
 from netlab.theory.delay import bdp_bytes
-from netlab.theory.ranges import positive, within
+from netlab.theory.ranges import check_positive, check_range
 
 __all__ = ["dctcp_queue_packets", "dctcp_threshold_packets"]
 
@@ -27,9 +27,9 @@ def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = 
     >>> round(dctcp_threshold_packets(10_000, rtt_ms=0.1), 1)
     11.8
     """
-    positive("rate_mbps", rate_mbps)
-    positive("rtt_ms", rtt_ms)
-    positive("frame_bytes", frame_bytes)
+    check_positive("rate_mbps", rate_mbps)
+    check_positive("rtt_ms", rtt_ms)
+    check_positive("frame_bytes", frame_bytes)
     return float(bdp_bytes(rate_mbps, rtt_ms) / frame_bytes / 7)
 
 
@@ -58,11 +58,11 @@ def dctcp_queue_packets(
     >>> round(low, 1), high
     (4.5, 9.0)
     """
-    positive("rate_mbps", rate_mbps)
-    positive("rtt_ms", rtt_ms)
-    positive("frame_bytes", frame_bytes)
-    within("threshold_packets", threshold_packets, 0, math.inf)
-    within("flows", flows, 1, math.inf)
+    check_positive("rate_mbps", rate_mbps)
+    check_positive("rtt_ms", rtt_ms)
+    check_positive("frame_bytes", frame_bytes)
+    check_range("threshold_packets", threshold_packets, 0, math.inf)
+    check_range("flows", flows, 1, math.inf)
     under_way = bdp_bytes(rate_mbps, rtt_ms) / frame_bytes + threshold_packets
     highest = threshold_packets + flows
     return float(highest - math.sqrt(2 * flows * under_way) / 2), float(highest)

@@ -9,7 +9,7 @@ import numpy as np
 from netlab.base.headers import ICMP_HEADER_BYTES, IP_HEADER_BYTES, MSS_BYTES, TCP_HEADER_BYTES
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.theory.framing import Framing, framing_bytes, tcp_wire_bytes
-from netlab.theory.ranges import TheoryError, positive, within
+from netlab.theory.ranges import TheoryError, check_positive, check_range
 
 __all__ = [
     "AnyHop", "Hop", "bdp_bytes", "bottleneck", "nodal_delay_ms", "path_delay_ms", "ping_rtt_ms",
@@ -86,8 +86,8 @@ def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
     >>> bdp_bytes(100, 16)
     200000.0
     """
-    positive("rate_mbps", rate_mbps)
-    within("rtt_ms", rtt_ms, 0, math.inf)
+    check_positive("rate_mbps", rate_mbps)
+    check_range("rtt_ms", rtt_ms, 0, math.inf)
     return rate_mbps * BITS_PER_MEGABIT * rtt_ms / MS_PER_S / BITS_PER_BYTE
 
 
@@ -105,8 +105,8 @@ def transmission_delay_ms(packet_bytes: float, rate_mbps: float) -> float:
     >>> round(transmission_delay_ms(1514, rate_mbps=5), 4)
     2.4224
     """
-    within("packet_bytes", packet_bytes, 0, math.inf)
-    positive("rate_mbps", rate_mbps)
+    check_range("packet_bytes", packet_bytes, 0, math.inf)
+    check_positive("rate_mbps", rate_mbps)
     return packet_bytes * BITS_PER_BYTE * MS_PER_S / BITS_PER_MEGABIT / rate_mbps
 
 
@@ -131,8 +131,8 @@ def propagation_delay_ms(distance_km: float, speed_km_per_s: float = 200_000.0) 
     >>> propagation_delay_ms(2000)
     10.0
     """
-    within("distance_km", distance_km, 0, math.inf)
-    positive("speed_km_per_s", speed_km_per_s)
+    check_range("distance_km", distance_km, 0, math.inf)
+    check_positive("speed_km_per_s", speed_km_per_s)
     return distance_km / speed_km_per_s * MS_PER_S
 
 
@@ -154,7 +154,7 @@ def queueing_delay_ms(backlog_bytes: float, rate_mbps: float) -> float:
     >>> round(queueing_delay_ms(100 * 1042, rate_mbps=5), 2)
     166.72
     """
-    within("backlog_bytes", backlog_bytes, 0, math.inf)
+    check_range("backlog_bytes", backlog_bytes, 0, math.inf)
     return transmission_delay_ms(backlog_bytes, rate_mbps)
 
 
@@ -183,8 +183,8 @@ def nodal_delay_ms(
     >>> round(nodal_delay_ms(1514, Hop(rate_mbps=5, delay_ms=10), backlog_bytes=1514), 4)
     14.8448
     """
-    within("processing_ms", processing_ms, 0, math.inf)
-    within("delay_ms", hop.delay_ms, 0, math.inf)
+    check_range("processing_ms", processing_ms, 0, math.inf)
+    check_range("delay_ms", hop.delay_ms, 0, math.inf)
     waiting = queueing_delay_ms(backlog_bytes, hop.rate_mbps)
     return processing_ms + waiting + transmission_delay_ms(packet_bytes, hop.rate_mbps) + hop.delay_ms
 
@@ -236,7 +236,7 @@ def ping_rtt_ms(
     >>> round(ping_rtt_ms([Hop(40, 10), Hop(30, 20), Hop(20, 10)]), 3)
     80.17
     """
-    within("payload_bytes", payload_bytes, 0, 65507)
+    check_range("payload_bytes", payload_bytes, 0, 65507)
     frame = payload_bytes + ICMP_HEADER_BYTES + IP_HEADER_BYTES + framing_bytes(framing)
     return path_delay_ms(path, frame) + path_delay_ms(path if back is None else back, frame)
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlab.theory.ranges import Array, Flow, Link, TheoryError, check_flows, check_network, positive, within
+from netlab.theory.ranges import Array, Flow, Link, TheoryError, check_flows, check_network, check_positive, check_range
 
 __all__ = [
     "RTT_EXPONENTS", "alpha_fair_mbps", "cubic_optimum_mbps", "jain_index", "max_min_mbps",
@@ -122,11 +122,11 @@ def alpha_fair_mbps(
     >>> {flow: round(rate, 4) for flow, rate in shares.items()}
     {'long': 1.2426, 'a': 1.7574, 'b': 1.7574}
     """
-    within("alpha", alpha, 0.25, 8)
+    check_range("alpha", alpha, 0.25, 8)
     weights = dict.fromkeys(routes, 1.0) if weights is None else weights
     check_flows("weights", weights, routes)
     for flow, weight in weights.items():
-        positive(f"weights of {flow}", weight)
+        check_positive(f"weights of {flow}", weight)
     start = max_min_mbps(capacities_mbps, routes, demands_mbps)
     limits, users = _limits(capacities_mbps, routes, demands_mbps)
     # In units of the max-min rates every variable is near 1, whatever the links' rates are.
@@ -167,7 +167,7 @@ def reno_optimum_mbps(
     """
     check_flows("rtts_ms", rtts_ms, routes)
     for flow, rtt_ms in rtts_ms.items():
-        positive(f"rtts_ms of {flow}", rtt_ms)
+        check_positive(f"rtts_ms of {flow}", rtt_ms)
     weights = {flow: rtt_ms**-2.0 for flow, rtt_ms in rtts_ms.items()}
     return alpha_fair_mbps(capacities_mbps, routes, 2, weights)
 
@@ -200,7 +200,7 @@ def cubic_optimum_mbps(
     """
     check_flows("rtts_ms", rtts_ms, routes)
     for flow, rtt_ms in rtts_ms.items():
-        positive(f"rtts_ms of {flow}", rtt_ms)
+        check_positive(f"rtts_ms of {flow}", rtt_ms)
     shortest_ms = min(rtts_ms.values(), default=1.0)
     weights = {flow: (rtt_ms / shortest_ms) ** (-1 / 3) for flow, rtt_ms in rtts_ms.items()}
     return alpha_fair_mbps(capacities_mbps, routes, 4 / 3, weights)
@@ -245,9 +245,9 @@ def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> A
     >>> rtt_shares_mbps(4.0, [300, 900], exponent=2).round(3)
     array([3.6, 0.4])
     """
-    positive("limit_mbps", limit_mbps)
-    positive("rtts_ms", rtts_ms)
-    within("exponent", exponent, 0, 4)
+    check_positive("limit_mbps", limit_mbps)
+    check_positive("rtts_ms", rtts_ms)
+    check_range("exponent", exponent, 0, 4)
     times = np.atleast_1d(np.asarray(rtts_ms, dtype=float))
     parts = (times / times.min()) ** -exponent
     shares: Array = limit_mbps * parts / parts.sum()
@@ -279,7 +279,7 @@ def jain_index(rates: ArrayLike) -> float:
     >>> jain_index([1, 1]), jain_index([1, 0]), round(jain_index([1, 3]), 6)
     (1.0, 0.5, 0.8)
     """
-    within("rates", rates, 0, math.inf)
+    check_range("rates", rates, 0, math.inf)
     values = np.asarray(rates, dtype=float)
     if not np.any(values > 0):
         raise TheoryError("Jain's index needs at least one rate above 0, and there is none.")
@@ -342,7 +342,7 @@ def _limits(
     for flow, demand in (demands_mbps or {}).items():
         if flow not in routes:
             raise TheoryError(f"demands_mbps names the flow {flow!r}, which has no route; give it one.")
-        positive(f"demands_mbps of {flow}", demand)
+        check_positive(f"demands_mbps of {flow}", demand)
         if math.isfinite(demand):
             limits["demand", flow], users["demand", flow] = float(demand), {flow}
     free = set(routes) - set().union(*users.values())

@@ -12,7 +12,7 @@ from netlab.base.headers import (
     TCP_HEADER_BYTES,
     UDP_HEADER_BYTES,
 )
-from netlab.theory.ranges import TheoryError, positive, within
+from netlab.theory.ranges import TheoryError, check_positive, check_range
 
 __all__ = [
     "FRAMING_BYTES", "Framing", "tcp_goodput_limit_mbps", "tcp_wire_bytes", "udp_goodput_limit_mbps",
@@ -57,7 +57,7 @@ def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
     >>> udp_wire_bytes(1000), udp_wire_bytes(1000, "ethernet")
     (1042, 1066)
     """
-    within("payload_bytes", payload_bytes, 1, 65507)
+    check_range("payload_bytes", payload_bytes, 1, 65507)
     fragments = math.ceil((payload_bytes + UDP_HEADER_BYTES) / (MTU_BYTES - IP_HEADER_BYTES))
     return payload_bytes + UDP_HEADER_BYTES + fragments * (IP_HEADER_BYTES + framing_bytes(framing))
 
@@ -86,7 +86,7 @@ def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
     >>> tcp_wire_bytes(), tcp_wire_bytes(framing="ethernet")
     (1514, 1538)
     """
-    within("mss_bytes", mss_bytes, 1, 65483)
+    check_range("mss_bytes", mss_bytes, 1, 65483)
     return mss_bytes + TCP_HEADER_BYTES + IP_HEADER_BYTES + framing_bytes(framing)
 
 
@@ -105,7 +105,7 @@ def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing:
     >>> round(udp_goodput_limit_mbps(5, 1000), 3), round(udp_goodput_limit_mbps(5, 1000, "ethernet"), 3)
     (4.798, 4.69)
     """
-    positive("rate_mbps", rate_mbps)
+    check_positive("rate_mbps", rate_mbps)
     return rate_mbps * payload_bytes / udp_wire_bytes(payload_bytes, framing)
 
 
@@ -129,5 +129,5 @@ def tcp_goodput_limit_mbps(rate_mbps: float, mss_bytes: int = MSS_BYTES, framing
     >>> round(tcp_goodput_limit_mbps(5), 3)
     4.782
     """
-    positive("rate_mbps", rate_mbps)
+    check_positive("rate_mbps", rate_mbps)
     return rate_mbps * mss_bytes / tcp_wire_bytes(mss_bytes, framing)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from netlab.base import bisection
-from netlab.theory.ranges import Array, TheoryError, Value, like, positive, within
+from netlab.theory.ranges import Array, TheoryError, Value, check_positive, check_range, to_value
 
 __all__ = ["late_share", "mean_wait_ms", "relaxation_ms"]
 
@@ -44,7 +44,7 @@ def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Valu
     """
     _check(load, service_ms, variation)
     busy = np.asarray(load, dtype=float)
-    return like(busy / (1 - busy) * service_ms * (1 + variation) / 2)
+    return to_value(busy / (1 - busy) * service_ms * (1 + variation) / 2)
 
 
 def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Value:
@@ -71,7 +71,7 @@ def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Val
     """
     _check(load, service_ms, variation)
     busy = np.asarray(load, dtype=float)
-    return like(busy * (1 + variation) * service_ms / (1 - busy) ** 2)
+    return to_value(busy * (1 + variation) * service_ms / (1 - busy) ** 2)
 
 
 def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
@@ -105,12 +105,12 @@ def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
     array([0.9   , 0.2694, 0.0778, 0.0065])
     """
     _check(load, service_ms, 0.0)
-    within("load", load, MIN_LOAD, 1)
-    within("wait_ms", wait_ms, 0, math.inf)
+    check_range("load", load, MIN_LOAD, 1)
+    check_range("wait_ms", wait_ms, 0, math.inf)
     packets = np.asarray(wait_ms, dtype=float) / service_ms
     rate = _decay(load)
     limit = (1 - load) / (load + rate - 1) * np.exp(-rate * packets)
-    return like(np.where(packets <= ERLANG_PACKETS, _erlang(load, np.minimum(packets, ERLANG_PACKETS)), limit))
+    return to_value(np.where(packets <= ERLANG_PACKETS, _erlang(load, np.minimum(packets, ERLANG_PACKETS)), limit))
 
 
 def _erlang(load: float, packets: Array) -> Array:
@@ -137,5 +137,5 @@ def _check(load: Value, service_ms: float, variation: float) -> None:
         raise TheoryError(
             f"load must be at least 0 and below 1, got {load!r}{hint}. At 1 and above a queue grows without end."
         )
-    positive("service_ms", service_ms)
-    within("variation", variation, 0, math.inf)
+    check_positive("service_ms", service_ms)
+    check_range("variation", variation, 0, math.inf)

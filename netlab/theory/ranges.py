@@ -19,19 +19,19 @@ class TheoryError(NetlabError, ValueError):
     """A formula got a number or a network for which it is not defined."""
 
 
-def like(result: ArrayLike) -> Value:  # type: ignore[type-var]
+def to_value(result: ArrayLike) -> Value:  # type: ignore[type-var]
     """Return a formula's result as a float if it is a single number, else as an array."""
     array = np.asarray(result, dtype=float)
     return cast(Value, float(array) if array.ndim == 0 else array)
 
 
-def positive(name: str, value: ArrayLike) -> None:
+def check_positive(name: str, value: ArrayLike) -> None:
     """Raise TheoryError, with the parameter's name, if a value or an element of an array is not above 0."""
     if not np.all(np.asarray(value) > 0):
         raise TheoryError(f"{name} must be above 0, got {value!r}.")
 
 
-def within(name: str, value: ArrayLike, low: float, high: float) -> None:
+def check_range(name: str, value: ArrayLike, low: float, high: float) -> None:
     """Raise TheoryError, with the parameter's name, if a value or an element is not in [`low`, `high`]."""
     array = np.asarray(value)
     if not np.all((array >= low) & (array <= high)):
@@ -39,7 +39,7 @@ def within(name: str, value: ArrayLike, low: float, high: float) -> None:
         raise TheoryError(f"{name} must be {allowed}, got {value!r}.")
 
 
-def loss_in_range(name: str, value: ArrayLike, below_one: bool = False) -> None:
+def check_loss_rate(name: str, value: ArrayLike, below_one: bool = False) -> None:
     """Raise TheoryError, with the parameter's name, if a value or element is not in (0, 1] ((0, 1) if `below_one`)."""
     array = np.asarray(value)
     if np.all((array > 0) & ((array < 1) | ((array == 1) & (not below_one)))):
@@ -52,7 +52,7 @@ def loss_in_range(name: str, value: ArrayLike, below_one: bool = False) -> None:
 def check_network(capacities_mbps: Mapping[Link, float], routes: Mapping[Flow, Sequence[Link]]) -> None:
     """Raise TheoryError if a link's capacity is not above 0, or a flow's route has a link without a capacity."""
     for link, capacity in capacities_mbps.items():
-        positive(f"capacities_mbps of {link}", capacity)
+        check_positive(f"capacities_mbps of {link}", capacity)
     for flow, route in routes.items():
         unknown = [link for link in route if link not in capacities_mbps]
         if unknown:

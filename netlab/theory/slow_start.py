@@ -6,7 +6,7 @@ from netlab.base.headers import MSS_BYTES
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, ms_to_s
 from netlab.theory.delay import bdp_bytes, transmission_delay_ms
 from netlab.theory.framing import Framing, tcp_goodput_limit_mbps, tcp_wire_bytes
-from netlab.theory.ranges import positive, within
+from netlab.theory.ranges import check_positive, check_range
 
 __all__ = ["short_flow_ms", "slow_start_fill_s", "slow_start_goodput_mbps", "slow_start_rounds"]
 
@@ -16,8 +16,8 @@ INITIAL_WINDOW_SEGMENTS = 10
 
 def _path_segments(rate_mbps: float, rtt_ms: float, mss_bytes: int, framing: Framing) -> float:
     """Return the number of segments (a float) that the path carries in one round-trip time."""
-    positive("rate_mbps", rate_mbps)
-    positive("rtt_ms", rtt_ms)
+    check_positive("rate_mbps", rate_mbps)
+    check_positive("rtt_ms", rtt_ms)
     limit_mbps = tcp_goodput_limit_mbps(rate_mbps, mss_bytes, framing)
     return bdp_bytes(limit_mbps, rtt_ms) / mss_bytes
 
@@ -66,7 +66,7 @@ def slow_start_goodput_mbps(
     >>> round(slow_start_goodput_mbps(100, 1000, 7), 3), round(10 * 127 * 1448 * 8 / 7 / 1e6, 3)
     (2.102, 2.102)
     """
-    positive("active_s", active_s)
+    check_positive("active_s", active_s)
     most = _path_segments(rate_mbps, rtt_ms, mss_bytes, framing)
     rtt_s = ms_to_s(rtt_ms)
     segments, window, begin_s = 0.0, float(INITIAL_WINDOW_SEGMENTS), 0.0
@@ -103,9 +103,9 @@ def slow_start_rounds(
     >>> slow_start_rounds(100_000), slow_start_rounds(100_000, initial_window_segments=3)
     (3, 5)
     """
-    positive("size_bytes", size_bytes)
-    within("initial_window_segments", initial_window_segments, 1, math.inf)
-    positive("mss_bytes", mss_bytes)
+    check_positive("size_bytes", size_bytes)
+    check_range("initial_window_segments", initial_window_segments, 1, math.inf)
+    check_positive("mss_bytes", mss_bytes)
     windows = math.ceil(size_bytes / (initial_window_segments * mss_bytes))
     return windows.bit_length()
 
@@ -145,8 +145,8 @@ def short_flow_ms(
     >>> round(short_flow_ms(100_000, 1000, 100)), round(short_flow_ms(100_000, 10, 100))
     (350, 400)
     """
-    positive("rate_mbps", rate_mbps)
-    positive("rtt_ms", rtt_ms)
+    check_positive("rate_mbps", rate_mbps)
+    check_positive("rtt_ms", rtt_ms)
     segment_ms = transmission_delay_ms(tcp_wire_bytes(mss_bytes, framing), rate_mbps)
     window, rounds = float(initial_window_segments), slow_start_rounds(size_bytes, initial_window_segments, mss_bytes)
     left, begun_ms = size_bytes / mss_bytes, rtt_ms

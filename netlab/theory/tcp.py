@@ -8,7 +8,7 @@ import numpy as np
 from netlab.base.headers import MSS_BYTES
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.theory.framing import Framing, tcp_goodput_limit_mbps
-from netlab.theory.ranges import Array, Value, like, loss_in_range, positive, within
+from netlab.theory.ranges import Array, Value, check_loss_rate, check_positive, check_range, to_value
 
 __all__ = [
     "MATHIS_C", "MATHIS_RANDOM_C", "aimd_cost_segments", "backoff_mbps", "cubic_mbps", "mathis_mbps",
@@ -60,9 +60,9 @@ def window_limit_mbps(window_bytes: Value, rtt_ms: float) -> Value:
     >>> window_limit_mbps(126_000, rtt_ms=16)
     63.0
     """
-    positive("window_bytes", window_bytes)
-    positive("rtt_ms", rtt_ms)
-    return like(np.asarray(window_bytes) * BITS_PER_BYTE * MS_PER_S / BITS_PER_MEGABIT / rtt_ms)
+    check_positive("window_bytes", window_bytes)
+    check_positive("rtt_ms", rtt_ms)
+    return to_value(np.asarray(window_bytes) * BITS_PER_BYTE * MS_PER_S / BITS_PER_MEGABIT / rtt_ms)
 
 
 def windowed_goodput_mbps(
@@ -87,7 +87,7 @@ def windowed_goodput_mbps(
     array([75.  , 95.64])
     """
     limit = tcp_goodput_limit_mbps(rate_mbps, mss_bytes, framing)
-    return like(np.minimum(window_limit_mbps(window_bytes, rtt_ms), limit))
+    return to_value(np.minimum(window_limit_mbps(window_bytes, rtt_ms), limit))
 
 
 def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATHIS_C) -> Value:
@@ -117,11 +117,11 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
     >>> round(mathis_mbps(1448, rtt_ms=20, loss_rate=0.01), 3)
     7.094
     """
-    positive("mss_bytes", mss_bytes)
-    positive("rtt_ms", rtt_ms)
-    positive("c", c)
-    loss_in_range("loss_rate", loss_rate)
-    return like(_segments_mbps(c / np.sqrt(loss_rate) / (rtt_ms / MS_PER_S), mss_bytes))
+    check_positive("mss_bytes", mss_bytes)
+    check_positive("rtt_ms", rtt_ms)
+    check_positive("c", c)
+    check_loss_rate("loss_rate", loss_rate)
+    return to_value(_segments_mbps(c / np.sqrt(loss_rate) / (rtt_ms / MS_PER_S), mss_bytes))
 
 
 def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
@@ -147,13 +147,13 @@ def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
     >>> round(cubic_mbps(1448, rtt_ms=100, loss_rate=1e-4), 2)
     21.71
     """
-    positive("mss_bytes", mss_bytes)
-    positive("rtt_ms", rtt_ms)
-    loss_in_range("loss_rate", loss_rate)
+    check_positive("mss_bytes", mss_bytes)
+    check_positive("rtt_ms", rtt_ms)
+    check_loss_rate("loss_rate", loss_rate)
     rtt_s, p = np.asarray(rtt_ms, dtype=float) / MS_PER_S, np.asarray(loss_rate, dtype=float)
     constant = (CUBIC_C * (3 + CUBIC_BETA) / (4 * (1 - CUBIC_BETA))) ** 0.25
     window = np.maximum(constant * (rtt_s / p) ** 0.75, MATHIS_C / np.sqrt(p))
-    return like(_segments_mbps(window / rtt_s, mss_bytes))
+    return to_value(_segments_mbps(window / rtt_s, mss_bytes))
 
 
 def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:
@@ -180,9 +180,9 @@ def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:
     >>> aimd_cost_segments(40.0)
     200.0
     """
-    positive("window_segments", window_segments)
-    within("decrease", decrease, 0, 1)
-    return like((np.asarray(window_segments) * (1 - decrease)) ** 2 / 2)
+    check_positive("window_segments", window_segments)
+    check_range("decrease", decrease, 0, 1)
+    return to_value((np.asarray(window_segments) * (1 - decrease)) ** 2 / 2)
 
 
 def pftk_mbps(
@@ -224,13 +224,13 @@ def pftk_mbps(
     >>> round(pftk_mbps(1448, rtt_ms=20, loss_rate=0.01), 2)
     5.62
     """
-    positive("mss_bytes", mss_bytes)
-    positive("rtt_ms", rtt_ms)
-    loss_in_range("loss_rate", loss_rate, below_one=True)
+    check_positive("mss_bytes", mss_bytes)
+    check_positive("rtt_ms", rtt_ms)
+    check_loss_rate("loss_rate", loss_rate, below_one=True)
     rto = (rtt_ms + 200 if rto_ms is None else rto_ms) / MS_PER_S
-    positive("rto_ms", rto)
-    within("window_segments", window_segments, 1, math.inf)
-    within("acked_segments", acked_segments, 1, math.inf)
+    check_positive("rto_ms", rto)
+    check_range("window_segments", window_segments, 1, math.inf)
+    check_range("acked_segments", acked_segments, 1, math.inf)
     rtt = rtt_ms / MS_PER_S
     p = np.asarray(loss_rate, dtype=float)
     b = acked_segments
@@ -243,7 +243,7 @@ def pftk_mbps(
     backoff = 1 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
     sent = (1 - p) / p + window + timeout_chance / (1 - p)
     took = rtt * rounds + timeout_chance * rto * backoff / (1 - p)
-    return like(_segments_mbps(sent / took, mss_bytes))
+    return to_value(_segments_mbps(sent / took, mss_bytes))
 
 
 def backoff_mbps(
@@ -252,10 +252,10 @@ def backoff_mbps(
     loss_rate: Value,
     *,
     rto_ms: float | None = None,
-    longest_rto_ms: float = MAX_RTO_MS,
+    max_rto_ms: float = MAX_RTO_MS,
 ) -> Value:
     """Return the rate in Mbit/s of a TCP flow with a window of one segment: each loss (a chance) waits for a timer,
-    which doubles from `rto_ms` (None: RTT + 200 ms) to `longest_rto_ms`.
+    which doubles from `rto_ms` (None: RTT + 200 ms) to `max_rto_ms`.
 
     A segment that is lost k times waits for timers of 1, 2, 4, ... times the first one; the k-th wait comes with
     the chance p**k. Without a longest timer the mean would be endless from p = 1/2 on: rto * p / (1 - 2p).
@@ -274,7 +274,7 @@ def backoff_mbps(
         Round-trip time under load, in ms, above 0.
     loss_rate : float or array
         Chance that a segment is lost, in (0, 1).
-    longest_rto_ms : float
+    max_rto_ms : float
         Where doubling stops, in ms, `rto_ms` or more; 120 s in Linux, at least 60 s in the RFC, infinite is
         allowed.
 
@@ -283,23 +283,23 @@ def backoff_mbps(
     >>> round(1000 * backoff_mbps(1448, rtt_ms=60, loss_rate=0.5), 1)
     7.9
     """
-    positive("mss_bytes", mss_bytes)
-    positive("rtt_ms", rtt_ms)
-    loss_in_range("loss_rate", loss_rate, below_one=True)
+    check_positive("mss_bytes", mss_bytes)
+    check_positive("rtt_ms", rtt_ms)
+    check_loss_rate("loss_rate", loss_rate, below_one=True)
     first = rtt_ms + 200 if rto_ms is None else rto_ms
-    positive("rto_ms", first)
-    within("longest_rto_ms", longest_rto_ms, first, math.inf)
+    check_positive("rto_ms", first)
+    check_range("max_rto_ms", max_rto_ms, first, math.inf)
     p = np.asarray(loss_rate, dtype=float)
-    if math.isinf(longest_rto_ms):
+    if math.isinf(max_rto_ms):
         with np.errstate(divide="ignore"):
             waits_ms = np.where(p < 0.5, first * p / np.maximum(1 - 2 * p, 0), np.inf)
     else:
-        growing = 1 + math.ceil(math.log2(longest_rto_ms / first))
-        timers_ms = np.minimum(first * 2.0 ** np.arange(growing), longest_rto_ms)
+        growing = 1 + math.ceil(math.log2(max_rto_ms / first))
+        timers_ms = np.minimum(first * 2.0 ** np.arange(growing), max_rto_ms)
         # From then on all timers are the longest.
         waits_ms = np.power.outer(p, np.arange(1, growing + 1)) @ timers_ms
-        waits_ms = waits_ms + longest_rto_ms * p ** (growing + 1) / (1 - p)
-    return like(_segments_mbps(MS_PER_S / (rtt_ms + waits_ms), mss_bytes))
+        waits_ms = waits_ms + max_rto_ms * p ** (growing + 1) / (1 - p)
+    return to_value(_segments_mbps(MS_PER_S / (rtt_ms + waits_ms), mss_bytes))
 
 
 def _timeout_chance(p: Array, window: Array) -> Array:
@@ -347,6 +347,6 @@ def parallel_streams_mbps(
     >>> parallel_streams_mbps(np.array([1.0, 8.0]), 1448, rtt_ms=20, loss_rate=0.01, rate_mbps=50).round(2)
     array([ 7.09, 50.  ])
     """
-    within("streams", streams, 1, math.inf)
-    positive("rate_mbps", rate_mbps)
-    return like(np.minimum(np.asarray(streams) * mathis_mbps(mss_bytes, rtt_ms, loss_rate, c), rate_mbps))
+    check_range("streams", streams, 1, math.inf)
+    check_positive("rate_mbps", rate_mbps)
+    return to_value(np.minimum(np.asarray(streams) * mathis_mbps(mss_bytes, rtt_ms, loss_rate, c), rate_mbps))

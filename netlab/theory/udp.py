@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 from netlab.theory.collapse import acceptance_ratio
 from netlab.theory.framing import Framing, udp_goodput_limit_mbps, udp_wire_bytes
-from netlab.theory.ranges import Array, Value, like, positive, within
+from netlab.theory.ranges import Array, Value, check_positive, check_range, to_value
 
 __all__ = ["held_shares_mbps", "udp_goodput_mbps", "udp_loss_rate", "udp_shares_mbps"]
 
@@ -34,9 +34,9 @@ def udp_goodput_mbps(
     >>> [round(udp_goodput_mbps(offered, rate_mbps=5), 3) for offered in (1, 4.5, 10)]
     [1.0, 4.5, 4.798]
     """
-    within("offered_mbps", offered_mbps, 0, math.inf)
+    check_range("offered_mbps", offered_mbps, 0, math.inf)
     limit = udp_goodput_limit_mbps(rate_mbps, payload_bytes, framing)
-    return like(np.minimum(offered_mbps, limit))
+    return to_value(np.minimum(offered_mbps, limit))
 
 
 def udp_loss_rate(
@@ -74,14 +74,14 @@ def udp_loss_rate(
     >>> round(udp_loss_rate(10, rate_mbps=5, queue_packets=100, duration_s=10), 4)
     0.5122
     """
-    within("offered_mbps", offered_mbps, 0, math.inf)
-    within("queue_packets", queue_packets, 0, math.inf)
-    positive("duration_s", duration_s)
+    check_range("offered_mbps", offered_mbps, 0, math.inf)
+    check_range("queue_packets", queue_packets, 0, math.inf)
+    check_positive("duration_s", duration_s)
     limit = udp_goodput_limit_mbps(rate_mbps, payload_bytes, framing)
     late = queue_packets * payload_bytes * BITS_PER_BYTE / BITS_PER_MEGABIT / duration_s
     # Offered rates are above 0, and not so small that the quotient overflows.
     offered = np.maximum(offered_mbps, 1e-200)
-    return like(np.maximum(0.0, 1 - (limit + late) / offered))
+    return to_value(np.maximum(0.0, 1 - (limit + late) / offered))
 
 
 def udp_shares_mbps(
@@ -110,9 +110,9 @@ def udp_shares_mbps(
     >>> udp_shares_mbps([1, 9], rate_mbps=5).round(3)
     array([0.48 , 4.319])
     """
-    within("offered_mbps", offered_mbps, 0, math.inf)
-    positive("rate_mbps", rate_mbps)
-    positive("payload_bytes", payload_bytes)
+    check_range("offered_mbps", offered_mbps, 0, math.inf)
+    check_positive("rate_mbps", rate_mbps)
+    check_positive("payload_bytes", payload_bytes)
     offered = np.asarray(offered_mbps, dtype=float)
     payloads = np.broadcast_to(np.asarray(payload_bytes, dtype=int), offered.shape)
     wire = np.array([udp_wire_bytes(int(size), framing) for size in payloads])
@@ -148,10 +148,10 @@ def held_shares_mbps(
     >>> held_shares_mbps([88, 44], [1448, 1470], [1538, 1536], rate_mbps=100).round(1)
     array([62.8, 31.9])
     """
-    positive("held_packets", held_packets)
-    positive("payload_bytes", payload_bytes)
-    positive("wire_bytes", wire_bytes)
-    positive("rate_mbps", rate_mbps)
+    check_positive("held_packets", held_packets)
+    check_positive("payload_bytes", payload_bytes)
+    check_positive("wire_bytes", wire_bytes)
+    check_positive("rate_mbps", rate_mbps)
     held = np.asarray(held_packets, dtype=float)
     packets_share = held / np.sum(held * np.asarray(wire_bytes, dtype=float))
     shares: Array = rate_mbps * packets_share * np.asarray(payload_bytes, dtype=float)

@@ -9,7 +9,7 @@ from netlab.base.headers import IP_HEADER_BYTES, MSS_BYTES, MTU_BYTES, TCP_HEADE
 from netlab.base.units import BITS_PER_BYTE
 from netlab.network import media
 from netlab.network.media import MAX_WINDOW, MIN_WINDOW, Wifi
-from netlab.theory.ranges import TheoryError, within
+from netlab.theory.ranges import TheoryError, check_range
 
 __all__ = ["Saturation", "wifi_exchange_us", "wifi_saturation", "wifi_tcp_limit_mbps", "wifi_udp_limit_mbps"]
 
@@ -59,7 +59,7 @@ def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None
     >>> wifi_exchange_us(1500)
     393.5
     """
-    within("packet_bytes", packet_bytes, IP_HEADER_BYTES, MTU_BYTES)
+    check_range("packet_bytes", packet_bytes, IP_HEADER_BYTES, MTU_BYTES)
     wifi = _wifi(options)
     return wifi.difs_us + MIN_WINDOW / 2 * wifi.slot_us + wifi.exchange_us(packet_bytes)
 
@@ -88,7 +88,7 @@ def wifi_udp_limit_mbps(payload_bytes: int, options: Mapping[str, Any] | None = 
     >>> round(wifi_udp_limit_mbps(1472), 2), round(wifi_udp_limit_mbps(100), 2)
     (29.93, 4.13)
     """
-    within("payload_bytes", payload_bytes, 1, MTU_BYTES - IP_HEADER_BYTES - UDP_HEADER_BYTES)
+    check_range("payload_bytes", payload_bytes, 1, MTU_BYTES - IP_HEADER_BYTES - UDP_HEADER_BYTES)
     packet_bytes = payload_bytes + UDP_HEADER_BYTES + IP_HEADER_BYTES
     return payload_bytes * BITS_PER_BYTE / wifi_exchange_us(packet_bytes, options)
 
@@ -133,8 +133,8 @@ def wifi_tcp_limit_mbps(
     >>> round(wifi_tcp_limit_mbps(contention=False), 2), round(wifi_tcp_limit_mbps(), 2)
     (23.92, 24.27)
     """
-    within("mss_bytes", mss_bytes, 1, MSS_BYTES)
-    within("segments_per_ack", segments_per_ack, 1, MTU_BYTES)
+    check_range("mss_bytes", mss_bytes, 1, MSS_BYTES)
+    check_range("segments_per_ack", segments_per_ack, 1, MTU_BYTES)
     headers_bytes = IP_HEADER_BYTES + TCP_HEADER_BYTES
     packet_bytes = mss_bytes + headers_bytes
     if not contention:
@@ -219,8 +219,8 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
     >>> [round(wifi_saturation(n, 1472).goodput_mbps, 2) for n in (1, 2, 10)]
     [29.93, 30.7, 26.96]
     """
-    within("stations", stations, 1, MAX_STATIONS)
-    within("payload_bytes", payload_bytes, 1, MTU_BYTES - IP_HEADER_BYTES - UDP_HEADER_BYTES)
+    check_range("stations", stations, 1, MAX_STATIONS)
+    check_range("payload_bytes", payload_bytes, 1, MTU_BYTES - IP_HEADER_BYTES - UDP_HEADER_BYTES)
     wifi = _wifi(options)
     packet_bytes = payload_bytes + UDP_HEADER_BYTES + IP_HEADER_BYTES
     window = MIN_WINDOW + 1

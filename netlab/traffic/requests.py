@@ -129,8 +129,8 @@ class Requests(Flow):
     def _mistakes(self) -> Iterator[str]:
         """Yield a message for each mistake in the fields, with a number of requests that is too small for the connections."""
         yield from super()._mistakes()
-        fewest = self.connections if is_integer(self.connections) and self.connections > 1 else 1
-        yield from violations({"count": Range(fewest, MAX_COUNT, whole=True, optional=True)}, self)
+        min_count = self.connections if is_integer(self.connections) and self.connections > 1 else 1
+        yield from violations({"count": Range(min_count, MAX_COUNT, whole=True, optional=True)}, self)
         if is_own(self.congestion):
             yield (
                 f"congestion: {own_name(self.congestion)} is a class, which only nl.Tcp takes; here it is one of "

@@ -136,9 +136,9 @@ class Tcp(Flow):
             own = [] if isinstance(given, str) else [f"or a class of yours with {', '.join(CONTROL_METHODS)}"]
             quotes = f"; a class goes without quotes: congestion={given}" if _is_like_a_class(given) else ""
             yield f"congestion: {one_of(given, [*CONGESTION_CONTROLS, *own])}{quotes}"
-        fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
+        min_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
         yield from violations({"streams": Range(1, MAX_STREAMS, whole=True)}, self)
-        yield from violations({"num_bytes": Range(fewest_bytes, MAX_COUNT, whole=True, optional=True)}, self)
+        yield from violations({"num_bytes": Range(min_bytes, MAX_COUNT, whole=True, optional=True)}, self)
         mss = [*violations({"mss_bytes": Range(76, MSS_BYTES, whole=True, optional=True)}, self)]
         window = [*violations({"window_bytes": Range(MIN_WINDOW_BYTES, 2**30 - 1, whole=True, optional=True)}, self)]
         mss_bytes = MSS_BYTES if mss or self.mss_bytes is None else self.mss_bytes
@@ -171,7 +171,7 @@ def _is_like_a_class(given: object) -> bool:
     )
 
 
-def unlike_windows(items: Sequence[Traffic | None]) -> list[str]:
+def conflicting_initial_windows(items: Sequence[Traffic | None]) -> list[str]:
     """Return a message for each pair of hosts with flows of different initial windows; None in `items` is ignored."""
     found: dict[tuple[str, str], tuple[int, int | None]] = {}
     problems = {}

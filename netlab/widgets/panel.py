@@ -202,7 +202,9 @@ class Panel:
         with self._screen:
             if cancel.is_set():
                 return
-            behind = [trace for age, figure in enumerate(self._drawn, start=1) for trace in plots.faded(figure, age)]
+            behind = [
+                trace for age, figure in enumerate(self._drawn, start=1) for trace in plots.faded_traces(figure, age)
+            ]
             self.runs = [*self.runs, result][-self._earlier - 1 :]
             self._drawn = [drawn, *self._drawn][: self._earlier]
             self._set_message("")

@@ -5,7 +5,7 @@ from typing import Any
 from netlab import theory
 from netlab.network import topologies
 from netlab.network.link import Link
-from netlab.network.topology import Topology, of_links
+from netlab.network.topology import Topology, topology_from_links
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp, Traffic, Udp
 from netlab_replication.measurement import Measurement, Measurements, Settings, ends, goodput, loss, rtt
@@ -234,7 +234,7 @@ def _connections() -> Measurements:
         queue_packets=QUEUE,
         reverse={"rate_mbps": None, "queue_packets": None, "delay_ms": 300},
     )
-    topology = of_links(*topologies.three_pcs().links[:-1], link)
+    topology = topology_from_links(*topologies.three_pcs().links[:-1], link)
     traffic = [Tcp("h1", "h3"), Tcp("h2", "h3", streams=3)]
     scenario = Scenario(topology, traffic, duration_s=600, interval_s=5)
     quarter = theory.tcp_goodput_limit_mbps(BOTTLENECK_MBPS) / 4
@@ -262,7 +262,7 @@ def _delayed(aqm: str, h1_ms: float) -> Topology:
     """
     options = {"red": RED, "gentle red": GENTLE_RED, "fifo": {}}[aqm]
     shape = {"aqm": "red" if "red" in aqm else "fifo", "aqm_options": options}
-    return of_links(
+    return topology_from_links(
         Link("h1", "r1", reverse={"delay_ms": h1_ms}),
         Link("h2", "r1", reverse={"delay_ms": NEAR_MS}),
         Link("r1", "h3", rate_mbps=BOTTLENECK_MBPS, queue_packets=QUEUE, **shape, reverse=UNLIMITED),
@@ -305,7 +305,7 @@ def _two_bottlenecks() -> Measurements:
     links of 5 Mbit/s in a row, with 150 ms on the way out of each host, by pair and quantity, such as ("h1-h2", "rtt").
     """
     slow: dict[str, Any] = {"rate_mbps": BOTTLENECK_MBPS, "queue_packets": QUEUE, "aqm": "red", "aqm_options": RED}
-    topology = of_links(
+    topology = topology_from_links(
         Link("h1", "r1", delay_ms=150, reverse={"delay_ms": 0}),
         Link("r1", "r2", **slow, reverse=UNLIMITED),
         Link("h2", "r2", delay_ms=150, reverse={"delay_ms": 0}),

@@ -20,7 +20,7 @@ def test_the_pocket_kernels_recipe_has_each(name: str) -> None:
 def test_a_row_says_what_it_is(name: str) -> None:
     row = CONGESTION_CONTROLS[name]
     assert row.name == name
-    assert row.about.endswith(".")
+    assert row.description.endswith(".")
     assert row.source
     assert row.module in ("", f"tcp_{name}")
 

@@ -59,7 +59,7 @@ def test_the_pocket_kernel_has_each_discipline(name: str) -> None:
 def test_a_row_says_what_it_is(name: str) -> None:
     row = DISCIPLINES[name]
     assert row.name == name
-    assert row.about.endswith(".")
+    assert row.description.endswith(".")
     assert row.source
     assert row.counts in ("packets", "bytes", "packets or bytes", "kernel memory")
     assert disciplines.marks(row.name, b"") == 0, "statistics that are shorter than expected count nothing"

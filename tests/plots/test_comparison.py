@@ -81,7 +81,7 @@ def test_a_points_interval_is_a_bar_through_it_and_through_its_residual(residual
 
 
 def test_faded_runs_grow_fainter_and_have_one_entry_of_the_legend():
-    recent, old = plots.faded(udp_comparison().figure, 1), plots.faded(udp_comparison().figure, 4)
+    recent, old = plots.faded_traces(udp_comparison().figure, 1), plots.faded_traces(udp_comparison().figure, 4)
     assert len(recent) == 3
     assert all(a.opacity > b.opacity for a, b in zip(recent, old, strict=True))
     assert [trace.name for trace in [*recent, *old] if trace.showlegend] == ["earlier runs"]
@@ -113,7 +113,7 @@ def test_what_is_done_to_the_figure_stays_until_another_series_comes():
 
 def test_axes_that_stand_still_keep_their_scale_whatever_is_shown():
     comparison = plots.Comparison("x", "y", residual="absolute", log_x=True)
-    figure = comparison.add("m", [2], [3], [1, 100], [5, 5]).still(x=(0.1, 100), y=(0, 8), residual=4)
+    figure = comparison.add("m", [2], [3], [1, 100], [5, 5]).fix_axes(x=(0.1, 100), y=(0, 8), residual=4)
     assert figure is comparison.figure
     assert figure.layout.xaxis.range == figure.layout.xaxis2.range == (-1, 2), "plotly takes the logarithms"
     assert figure.layout.yaxis.range == (0, 8)
@@ -121,7 +121,7 @@ def test_axes_that_stand_still_keep_their_scale_whatever_is_shown():
 
 
 def test_an_axis_that_nobody_fixes_follows_what_it_shows():
-    free, still = udp_comparison().figure, udp_comparison().still(y=(0, 9))
+    free, still = udp_comparison().figure, udp_comparison().fix_axes(y=(0, 9))
     assert still.layout.xaxis == free.layout.xaxis and still.layout.yaxis2 == free.layout.yaxis2
     assert still.layout.yaxis.range != free.layout.yaxis.range
 
@@ -219,7 +219,7 @@ def test_a_theory_that_series_share_is_drawn_once_so_that_none_hides_another():
 
 def test_a_panels_logarithmic_axis_has_labels_as_far_as_it_reaches() -> None:
     comparison = plots.Comparison("x", "y", log_y=True).add("measured", [1.0, 2.0], [100.0, 200.0], [1, 2], [100, 200])
-    shown = comparison.still(y=(30, 10_000)).layout.yaxis.tickvals
+    shown = comparison.fix_axes(y=(30, 10_000)).layout.yaxis.tickvals
     assert min(shown) <= 30 and max(shown) >= 10_000
 
 

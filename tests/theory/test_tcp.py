@@ -129,7 +129,7 @@ def test_cubic_is_reno_on_short_paths_and_minds_distance_little_on_long_ones():
 
 def test_backing_off_by_hand():
     """p = 1/2 and timers of 100, 200, 400, 400, ... ms: 50 + 50 + 50, then 400/16 + 400/32 + ... = 50; 100 ms to deliver."""
-    got = theory.backoff_mbps(1250, 100, 0.5, rto_ms=100, longest_rto_ms=400)
+    got = theory.backoff_mbps(1250, 100, 0.5, rto_ms=100, max_rto_ms=400)
     assert got == pytest.approx(1250 * 8e-6 / 0.300, rel=1e-12)
 
 
@@ -137,12 +137,12 @@ def test_backing_off_by_hand():
 def test_backing_off_without_an_end_is_a_geometric_series(loss_rate):
     """The mean wait is rto p / (1 - 2p), and a very long longest timer comes near it."""
     expected = 1448 * 8e-6 / (0.060 + 0.260 * loss_rate / (1 - 2 * loss_rate))
-    assert theory.backoff_mbps(1448, 60, loss_rate, longest_rto_ms=math.inf) == pytest.approx(expected, rel=1e-12)
-    assert theory.backoff_mbps(1448, 60, loss_rate, longest_rto_ms=1e30) == pytest.approx(expected, rel=1e-3)
+    assert theory.backoff_mbps(1448, 60, loss_rate, max_rto_ms=math.inf) == pytest.approx(expected, rel=1e-12)
+    assert theory.backoff_mbps(1448, 60, loss_rate, max_rto_ms=1e30) == pytest.approx(expected, rel=1e-3)
 
 
 def test_backing_off_without_an_end_stops_at_a_loss_rate_of_a_half():
-    rates = theory.backoff_mbps(1448, 60, np.array([0.49, 0.5, 0.6]), longest_rto_ms=math.inf)
+    rates = theory.backoff_mbps(1448, 60, np.array([0.49, 0.5, 0.6]), max_rto_ms=math.inf)
     assert rates[0] > 0 and (rates[1:] == 0).all()
 
 

@@ -102,7 +102,7 @@ def test_only_the_last_few_runs_are_kept(earlier):
         panel.controls["x"].value = x
         assert panel.wait(PATIENCE_S)
     assert panel.runs == [26.0, 28.0, 30.0][-earlier - 1 :]
-    assert len(by_role(panel, "earlier")) == earlier * len(plots.faded(draw(1, {"x": 1}), 1))
+    assert len(by_role(panel, "earlier")) == earlier * len(plots.faded_traces(draw(1, {"x": 1}), 1))
 
 
 def test_moving_a_control_does_not_wait_for_the_run():

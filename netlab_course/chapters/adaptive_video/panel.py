@@ -43,7 +43,7 @@ def panel() -> PanelParts:
             list(np.arange(20, MAX_KB + 1, 20)),
             lambda size: size * 8 / theory.short_flow_ms(size * 1000, rate_mbps, RTT_MS),
         )
-        return comparison.still(x=(0, MAX_KB + 20), y=(0, MAX_MBPS), residual=100)
+        return comparison.fix_axes(x=(0, MAX_KB + 20), y=(0, MAX_MBPS), residual=100)
 
     controls = {
         "chunk_kb": slider("Chunk", 300, 20, MAX_KB, 20, "kB"),

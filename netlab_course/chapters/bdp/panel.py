@@ -75,7 +75,7 @@ def panel() -> PanelParts:
             lambda kb: theory.windowed_goodput_mbps(np.asarray(kb) * 1000.0, rate_mbps, rtt_ms),
             details=[detail],
         )
-        return comparison.still(x=(0, _MAX_WINDOW_KB * 1.02), y=(0, _MAX_RATE_MBPS))
+        return comparison.fix_axes(x=(0, _MAX_WINDOW_KB * 1.02), y=(0, _MAX_RATE_MBPS))
 
     controls = {
         "window_kb": slider("Window", 50, 4, _MAX_WINDOW_KB, 2, "kB"),

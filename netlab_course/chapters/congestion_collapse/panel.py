@@ -76,7 +76,7 @@ def panel() -> PanelParts:
         )
         for name, (goodput_mbps, formula) in shown.items():
             comparison.add(name, [rate], [goodput_mbps], np.linspace(0.1, 10.0, 199), formula, details=[detail])
-        return comparison.still(x=(0, 10.3), y=(0, MIDDLE_MBPS))
+        return comparison.fix_axes(x=(0, 10.3), y=(0, MIDDLE_MBPS))
 
     controls = {
         "aggressor_mbps": slider("h2 sends", 3.0, 0.1, 10.0, 0.1, "Mbit/s"),

@@ -86,7 +86,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
                 row=1,
                 col=1,
             )
-    return comparison.still(x=(0.95, MAX_RTT_RATIO + 0.1), y=(0, 0.75), residual=0.35)
+    return comparison.fix_axes(x=(0.95, MAX_RTT_RATIO + 0.1), y=(0, 0.75), residual=0.35)
 
 
 @panel_maker(earlier=EARLIER)

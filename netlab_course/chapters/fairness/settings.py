@@ -5,7 +5,7 @@ from typing import Any
 
 from netlab.engines import run_length_s
 from netlab.network.link import Link
-from netlab.network.topology import Topology, of_links
+from netlab.network.topology import Topology, topology_from_links
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
@@ -52,7 +52,7 @@ def two_distances(
     key of `QUEUES` or has the fields of a link; the delays `far_ms` and `near_ms` are on the way back only.
     """
     fields = QUEUES[queue] if isinstance(queue, str) else queue
-    return of_links(
+    return topology_from_links(
         Link("h1", "r1", reverse={"delay_ms": far_ms}),
         Link("h2", "r1", reverse={"delay_ms": near_ms}),
         Link("r1", "h3", rate_mbps=RATE_MBPS, **fields, reverse=UNLIMITED),

@@ -53,7 +53,7 @@ def panel() -> PanelParts:
             lambda ask: [ideal] * len(ask),
             theory_name="ideal",
         )
-        return comparison.still(x=(0, ASKS + 1), y=(0.5, 1000), residual=250)
+        return comparison.fix_axes(x=(0, ASKS + 1), y=(0.5, 1000), residual=250)
 
     controls = {
         "servers": slider("Servers", 16, 2, MAX_SERVERS, 1),

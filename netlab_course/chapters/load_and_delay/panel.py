@@ -45,7 +45,7 @@ def panel() -> PanelParts:
             np.vectorize(lambda at: theory_ms(sizes, at)),
             details=[f"{settings['duration_s']} s, draw {settings['draw']}"],
         )
-        return comparison.still(x=(0, 1), y=(1, 200), residual=60)
+        return comparison.fix_axes(x=(0, 1), y=(1, 200), residual=60)
 
     controls = {
         "load": slider("Load", 0.5, MIN_LOAD, MAX_LOAD, 0.01),

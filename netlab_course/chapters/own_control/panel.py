@@ -43,7 +43,7 @@ def panel() -> PanelParts:
         comparison = plots.Comparison("Window (segments)", "RTT (ms)", title).add(
             "measured", [window], [rtt_ms], sizes, lambda size: experiments.rtt_ms(size, rate_mbps, base_rtt_ms)
         )
-        return comparison.still(x=(0, MAX_WINDOW + 5), y=(0, 500), residual=20)
+        return comparison.fix_axes(x=(0, MAX_WINDOW + 5), y=(0, 500), residual=20)
 
     controls = {
         "window": slider("Window", 20, 2, MAX_WINDOW, 2, "segments"),

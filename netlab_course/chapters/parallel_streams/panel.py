@@ -90,7 +90,7 @@ def panel() -> PanelParts:
         line = np.arange(1.0, MAX_STREAMS + 1)
         for index, (host, goodput_mbps) in enumerate(got.items()):
             comparison.add(host, [streams], [goodput_mbps], line, theory_mbps(index), details=[detail])
-        return comparison.still(x=(0, MAX_STREAMS + 0.5), y=(0, SLOW_MBPS))
+        return comparison.fix_axes(x=(0, MAX_STREAMS + 0.5), y=(0, SLOW_MBPS))
 
     controls = {
         "streams": slider("Connections of h1", 4, 1, MAX_STREAMS, 1),

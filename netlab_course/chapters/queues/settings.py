@@ -7,7 +7,7 @@ from typing import Any
 from netlab import engines, theory
 from netlab.base.headers import FRAME_BYTES
 from netlab.network.link import Link
-from netlab.network.topology import Topology, of_links
+from netlab.network.topology import Topology, topology_from_links
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp, Udp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
@@ -61,7 +61,7 @@ def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **q
     back.
     """
     room = {} if "queue_packets" in queue or "queue_bytes" in queue else {"queue_packets": LONG_QUEUE_PACKETS}
-    return of_links(
+    return topology_from_links(
         Link("h1", "r1"),
         Link("h2", "r1"),
         Link("r1", "h3", rate_mbps=rate_mbps, **room, **queue, reverse={**UNLIMITED, "delay_ms": base_rtt_ms}),

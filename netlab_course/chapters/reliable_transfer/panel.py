@@ -52,7 +52,7 @@ def panel() -> PanelParts:
             lambda at: theory_mbps(scheme, at, loss_rate),
             details=[f"{settings['loss_percent']} % lost, draw {settings['draw']}"],
         )
-        return comparison.still(x=(0, MAX_WINDOW + 1), y=(0, RATE_MBPS), residual=1.0)
+        return comparison.fix_axes(x=(0, MAX_WINDOW + 1), y=(0, RATE_MBPS), residual=1.0)
 
     controls = {
         "window": slider("Window", 8, 1, MAX_WINDOW, 1, "pieces"),

@@ -50,7 +50,7 @@ def panel() -> PanelParts:
             [theory.short_flow_ms(size, rate_mbps, rtt_ms, window) for size in SIZES_BYTES],
             details=[f"{rate_mbps:g} Mbit/s, {rtt_ms} ms, initial window {window}, queue {settings['queue_packets']}"],
         )
-        return comparison.still(x=(0.5, 2000), y=(30, 10_000))
+        return comparison.fix_axes(x=(0.5, 2000), y=(30, 10_000))
 
     controls = {
         "size_kb": log_slider("Size", PAGE_BYTES / 1000, 1, 1000, 10, "kB"),

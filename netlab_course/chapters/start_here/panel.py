@@ -48,7 +48,7 @@ def panel() -> PanelParts:
             residual="absolute",
             title=f"{len(result.pings)} pings, {lost} lost; theory is the empty path, {empty_ms:.1f} ms",
         ).add("measured", echoes["t_s"], echoes["rtt_ms"], [0, SECONDS], [empty_ms, empty_ms])
-        return comparison.still(y=(0, _MAX_RTT_MS))
+        return comparison.fix_axes(y=(0, _MAX_RTT_MS))
 
     controls = {
         "delay_ms": slider("Delay, each way", 20, 0, 80, 5, "ms"),

@@ -82,7 +82,7 @@ def panel() -> PanelParts:
         line = np.geomspace(MIN_UDP_MBPS, MAX_UDP_MBPS, 201)
         for place, (name, got) in enumerate((("TCP", tcp_got), ("UDP", udp_got))):
             comparison.add(name, [udp_mbps], [got], line, forecast(place, queue), details=[detail])
-        return comparison.still(x=(0.9 * MIN_UDP_MBPS, 1.1 * MAX_UDP_MBPS), y=(0, 1.05 * RATE_MBPS), residual=1.0)
+        return comparison.fix_axes(x=(0.9 * MIN_UDP_MBPS, 1.1 * MAX_UDP_MBPS), y=(0, 1.05 * RATE_MBPS), residual=1.0)
 
     controls = {
         "udp_mbps": log_slider("UDP sends", 2, MIN_UDP_MBPS, MAX_UDP_MBPS, 20, "Mbit/s"),

@@ -16,7 +16,7 @@ from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
-from netlab.network.topology import of_links
+from netlab.network.topology import topology_from_links
 from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, series_settings, theory_line
 from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
@@ -128,7 +128,7 @@ def loss_ratio(access_mbps: float | None, seeds: int = 8) -> Interval:
     without: dict[str, Any] = {"rate_mbps": None, "queue_packets": None}
     access = Link("h2", "s1", rate_mbps=access_mbps, queue_packets=1000 if access_mbps else None, reverse=without)
     slow = Link("r1", "h3", rate_mbps=RATE_MBPS, queue_packets=QUEUE_PACKETS, reverse=without)
-    network = of_links(Link("h1", "s1"), access, Link("s1", "r1"), slow)
+    network = topology_from_links(Link("h1", "s1"), access, Link("s1", "r1"), slow)
     runs = sweep([replace(beside(4, seed), topology=network) for seed in range(1, seeds + 1)])
     return interval([run.flows["loss_rate"].iloc[2] / run.flows["loss_rate"].iloc[1] for run in runs])
 

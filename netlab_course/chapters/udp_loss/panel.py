@@ -57,7 +57,7 @@ def panel() -> PanelParts:
             lambda rate: theory.udp_goodput_mbps(rate, RATE_MBPS, payload, framing),
             details=[f"{setting}<br>{costs}, mean delay {flow['delay_ms']:.1f} ms"],
         )
-        return comparison.still(x=(0, 1.02 * _MAX_RATE_MBPS), y=(0, 1.1 * RATE_MBPS))
+        return comparison.fix_axes(x=(0, 1.02 * _MAX_RATE_MBPS), y=(0, 1.1 * RATE_MBPS))
 
     controls = {
         "offered_mbps": slider("Offered rate", 4.0, 0.2, _MAX_RATE_MBPS, 0.1, "Mbit/s"),

@@ -62,7 +62,7 @@ def panel() -> PanelParts:
             PAYLOADS_BYTES,
             lambda size: theory.wifi_saturation(stations, int(size), medium).goodput_mbps,
         )
-        return comparison.still(x=(0, 1500), y=(0, 32))
+        return comparison.fix_axes(x=(0, 1500), y=(0, 32))
 
     controls = {
         "payload_bytes": slider("Payload", 1000, 40, 1472, 8, "bytes"),
