@@ -20,13 +20,13 @@ SELECTION = "netlab_engines.selection"
 
 @dataclass(frozen=True)
 class Requirement:
-    """A requirement of an engine: its `name`, whether it is met (`ok`), what was `seen` on this machine, and the
+    """A requirement of an engine: its `name`, whether it is met (`ok`), what was found on this machine (`finding`), and the
     `remedy` if it is not met; without those that are `required`, nothing runs.
     """
 
     name: str
     ok: bool
-    seen: str
+    finding: str
     remedy: str = ""
     required: bool = True
 
@@ -56,14 +56,14 @@ class Engine(Protocol):
         """
 
 
-def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
-    """Return the name of the engine that `choose(wanted, plans)` would return, or `wanted` itself if it is one."""
-    decided: str | Engine = packages.load(SELECTION).decide(wanted, plans)
+def decide(engine: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
+    """Return the name of the engine that `choose(wanted, plans)` would return, or `engine` itself if it is one."""
+    decided: str | Engine = packages.load(SELECTION).decide(engine, plans)
     return decided
 
 
-def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
-    """Return the engine named `wanted`, or `wanted` itself if it is an engine; None means $NETLAB_ENGINE, else the
+def choose(engine: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
+    """Return the engine named `engine`, or `engine` itself if it is an engine; None means $NETLAB_ENGINE, else the
     fastest engine on this machine that supports all `plans`. Raises EngineError, KernelError or NotHereError.
 
     Raises
@@ -77,16 +77,16 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
     NotHereError
         If no engine was named, and the only one that works here does not support all plans.
     """
-    engine: Engine = packages.load(SELECTION).choose(wanted, plans)
-    return engine
+    chosen: Engine = packages.load(SELECTION).choose(engine, plans)
+    return chosen
 
 
-def preflight(wanted: str | Engine | None = None) -> str:
-    """Return lines of text about the engine for experiments on this machine (`wanted` or the default one) and its
+def preflight(engine: str | Engine | None = None) -> str:
+    """Return lines of text about the engine for experiments on this machine (`engine` or the default one) and its
     differences from the pocket kernel. Raises EngineError or KernelError if none can run; the message lists what is
     missing, with remedies.
     """
-    text: str = packages.load(SELECTION).preflight(wanted)
+    text: str = packages.load(SELECTION).preflight(engine)
     return text
 
 
@@ -117,7 +117,7 @@ def require(requirements: list[Requirement]) -> None:
     missing = [requirement for requirement in requirements if requirement.required and not requirement.ok]
     if missing:
         raise EngineError(
-            "\n".join(f"{requirement.name}: {requirement.seen}. {requirement.remedy}" for requirement in missing)
+            "\n".join(f"{requirement.name}: {requirement.finding}. {requirement.remedy}" for requirement in missing)
         )
 
 

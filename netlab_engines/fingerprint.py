@@ -23,7 +23,11 @@ def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
         The directory of netlab_engines.
     """
     return json.dumps(
-        {"kernel": kernel, "code": source_hash.of_package(package, EXCLUDED_SUBPACKAGES), "mininet": _mininet_version()}
+        {
+            "kernel": kernel,
+            "code": source_hash.hash_package(package, EXCLUDED_SUBPACKAGES),
+            "mininet": _mininet_version(),
+        }
     )
 
 

@@ -52,7 +52,7 @@ class PocketEngine:
         """Return a text that differs whenever this engine may give other numbers for the same plan: a hash of the
         kernel's program, a hash of netlab's code, and Mininet's version.
         """
-        return fingerprint(source_hash.of_files([self.kernel.path]))
+        return fingerprint(source_hash.hash_files([self.kernel.path]))
 
     def differences(self) -> list[str]:
         """Return a sentence, in a list, that numbers may differ if another version of netlab built the kernel; else

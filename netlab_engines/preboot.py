@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator
 
 from netlab.base.errors import NetlabError
-from netlab.base.progress_bar import in_a_page
+from netlab.base.progress_bar import is_in_notebook
 from netlab_engines.guests import Guest
 from netlab_engines.kernels.pocket_kernel import PocketKernel
 
@@ -52,7 +52,7 @@ class PrebootedGuest:
             with self._lock:
                 self._active_runs -= 1
                 self._runs += 1
-                ahead = self._active_runs == 0 and (self._runs > 1 or in_a_page())
+                ahead = self._active_runs == 0 and (self._runs > 1 or is_in_notebook())
             if ahead:
                 self.prepare(kernel)
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 from netlab.base.errors import EngineError, KernelError, NotHereError, one_of
-from netlab.base.progress_bar import shown_progress
+from netlab.base.progress_bar import show_progress
 from netlab.engines import NAMES, require
 from netlab.plan import Plan
 from netlab_engines.kernels import background_build, pocket_kernel
@@ -109,7 +109,7 @@ def _wait_for_the_pocket_kernel() -> None:
     """
     if os.environ.get("NETLAB_KERNEL") or pocket_kernel.builds() or not background_build.current_progress():
         return
-    with shown_progress(True, 100, "%", what="the pocket kernel is being built") as tell:
+    with show_progress(True, 100, "%", what="the pocket kernel is being built") as tell:
         while moment := background_build.current_progress():
             tell(round(100 * moment.fraction), 100)
             time.sleep(POLL_S)

@@ -45,22 +45,22 @@ _PERCENT_ELSEWHERE = ("loss", "plr")
 """Names of a loss rate in per cent in Mininet and in `tc`."""
 
 
-def got(name: str, value: object) -> str:
+def quote_number(name: str, value: object) -> str:
     """Return the end of a message about a wrong number in the field `name`: "got", the value and, if it is clear what was
     meant, how to write it.
 
-    >>> got("rate_mbps", "5"), got("delay_ms", "0.1 s")
+    >>> quote_number("rate_mbps", "5"), quote_number("delay_ms", "0.1 s")
     ("got '5'; write it without quotes: rate_mbps=5", "got '0.1 s'; the unit is in the name: delay_ms=100")
-    >>> got("rate_mbps", (2, 19)), got("seed", -1)
+    >>> quote_number("rate_mbps", (2, 19)), quote_number("seed", -1)
     ('got (2, 19); a comma makes two numbers, write a point: rate_mbps=2.19', 'got -1')
     """
     return f"got {short_repr(value)}{_number_remedy(name, value)}"
 
 
-def got_flag(name: str, value: object) -> str:
+def quote_flag(name: str, value: object) -> str:
     """Return the end of a message about a field `name` that is no bool: "got", the value and, if clear, what to write.
 
-    >>> got_flag("up", "no"), got_flag("up", 3)
+    >>> quote_flag("up", "no"), quote_flag("up", 3)
     ("got 'no'; write up=False", 'got 3')
     """
     truth = _TRUTHS.get(str(value).strip().lower())
@@ -90,13 +90,13 @@ def unknown_field(name: object, allowed: Sequence[str], value: object = ..., kin
     return f"unknown {kind}: {one_of(name, allowed).rpartition('; did you mean ')[0]}; did you mean {meant}={number:g}?"
 
 
-def unknown_fields(where: str, given: Iterable[object], allowed: Sequence[str], kind: str = "field") -> list[str]:
-    """Return a message for each field name in `given` that is not allowed, each after the prefix `where`; if `given` is
+def unknown_fields(where: str, names: Iterable[object], allowed: Sequence[str], kind: str = "field") -> list[str]:
+    """Return a message for each field name in `names` that is not allowed, each after the prefix `where`; if `names` is
     a mapping, its values are used in suggestions. `kind` is the noun for a name, such as "argument".
     """
-    values = given if isinstance(given, Mapping) else {}
+    values = names if isinstance(names, Mapping) else {}
     return [
-        f"{where}: {unknown_field(name, allowed, values.get(name, ...), kind)}" for name in given if name not in allowed
+        f"{where}: {unknown_field(name, allowed, values.get(name, ...), kind)}" for name in names if name not in allowed
     ]
 
 
@@ -107,15 +107,15 @@ def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable
         """Return `function`, wrapped to raise ScenarioError for arguments that do not fit its signature."""
 
         @functools.wraps(function)
-        def explained(*given: _P.args, **named: _P.kwargs) -> _T:
+        def wrapper(*values: _P.args, **keywords: _P.kwargs) -> _T:
             """Return `function(*given, **named)`; raise ScenarioError if they do not fit its signature."""
             try:
-                return function(*given, **named)
+                return function(*values, **keywords)
             except TypeError as error:
-                _raise_for_arguments(error, function.__name__, function, given, named, example)
+                _raise_for_arguments(error, function.__name__, function, values, keywords, example)
                 raise
 
-        return explained
+        return wrapper
 
     return decorate
 
@@ -128,17 +128,17 @@ def explain_bad_construction(example: str) -> Callable[[_C], _C]:
         construct = cast("Any", cls).__init__
 
         @functools.wraps(construct)
-        def explained(self: Any, *given: Any, **named: Any) -> None:
+        def wrapper(self: Any, *values: Any, **keywords: Any) -> None:
             """Construct the object `self`; raise ScenarioError if the arguments do not fit the signature."""
             try:
-                construct(self, *given, **named)
+                construct(self, *values, **keywords)
             except TypeError as error:
                 # If a class has a `__signature__`, its `__init__` takes fields as keywords that only this signature names.
                 called = cls if hasattr(cls, "__signature__") else functools.partial(construct, self)
-                _raise_for_arguments(error, cls.__name__, called, given, named, example)
+                _raise_for_arguments(error, cls.__name__, called, values, keywords, example)
                 raise
 
-        cast("Any", cls).__init__ = explained
+        cast("Any", cls).__init__ = wrapper
         return cls
 
     return decorate
@@ -148,11 +148,11 @@ def _raise_for_arguments(
     error: TypeError,
     name: str,
     function: Callable[..., object],
-    given: tuple[object, ...],
-    named: Mapping[str, object],
+    values: tuple[object, ...],
+    keywords: Mapping[str, object],
     example: str,
 ) -> None:
-    """Raise ScenarioError if `error` means that the positional (`given`) and keyword (`named`) arguments do not fit the
+    """Raise ScenarioError if `error` means that the positional (`values`) and keyword (`keywords`) arguments do not fit the
     signature of `function`; return if it arose inside the function. The message has `name` and `example`.
     """
     if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
@@ -160,38 +160,38 @@ def _raise_for_arguments(
     # `inspect` takes long to import, and the guest imports this module.
     import inspect
 
-    raise ScenarioError(_argument_problems(name, inspect.signature(function), given, named, example)) from None
+    raise ScenarioError(_argument_problems(name, inspect.signature(function), values, keywords, example)) from None
 
 
 def _argument_problems(
-    name: str, signature: inspect.Signature, given: Sequence[object], named: Mapping[str, object], example: str
+    name: str, signature: inspect.Signature, values: Sequence[object], keywords: Mapping[str, object], example: str
 ) -> list[str]:
     """Return a message for each argument of a call that is unknown, missing, given twice or one too many; `name` is the
-    called function's, `given` has the positional and `named` the keyword arguments, and `example` is a correct call.
+    called function's, `values` has the positional and `keywords` the keyword arguments, and `example` is a correct call.
     """
     parameters = signature.parameters.values()
     unnamed = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD]
     problems = []
     if not any(item.kind is item.VAR_KEYWORD for item in parameters):
-        problems += unknown_fields(name, named, list(signature.parameters), "argument")
-    if len(given) > len(unnamed):
+        problems += unknown_fields(name, keywords, list(signature.parameters), "argument")
+    if len(values) > len(unnamed):
         takes = f"{len(unnamed)} values without a name ({', '.join(unnamed)})" if unnamed else "no value without a name"
         which = "name the others" if unnamed else "name each"
         problems.append(
-            f"{name} takes {takes}, got {len(given)}: {', '.join(map(short_repr, given))}; {which}: {example}"
+            f"{name} takes {takes}, got {len(values)}: {', '.join(map(short_repr, values))}; {which}: {example}"
         )
     else:
         problems += [
             f"{name}: {field} is given twice, first as {short_repr(value)}; keep one: {example}"
-            for field, value in zip(unnamed, given, strict=False)
-            if field in named
+            for field, value in zip(unnamed, values, strict=False)
+            if field in keywords
         ]
         required = [
             item.name
             for item in parameters
             if item.default is item.empty and item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
         ]
-        missing = [each for each in required if each not in named and each not in unnamed[: len(given)]]
+        missing = [each for each in required if each not in keywords and each not in unnamed[: len(values)]]
         if missing:
             are = "is" if len(missing) == 1 else "are"
             problems.append(f"{name}: {' and '.join(missing)} {are} missing: {example}")

@@ -94,14 +94,14 @@ class ThroughputError(NetlabError):
     """The throughput engine cannot do what it was asked."""
 
 
-def unknown_name(module: str, name: str, known: Sequence[str]) -> AttributeError:
-    """Return (not raise) the AttributeError for a name that a module lacks, with the nearest of its `known` names.
+def unknown_name(module: str, name: str, names: Sequence[str]) -> AttributeError:
+    """Return (not raise) the AttributeError for a name that a module lacks, with the nearest of its `names` names.
 
     >>> print(unknown_name("netlab", "Tpc", ["Tcp", "Udp", "run"]))
     module 'netlab' has no attribute 'Tpc'; did you mean Tcp?
     """
-    guess = _suggestion(name, known)
-    if not guess and name[:1].isupper() and (classes := [each for each in known if each[:1].isupper()]):
+    guess = _suggestion(name, names)
+    if not guess and name[:1].isupper() and (classes := [each for each in names if each[:1].isupper()]):
         guess = f"; its classes are {', '.join(classes)}"
     return AttributeError(f"module {module!r} has no attribute {name!r}{guess}")
 

@@ -15,12 +15,12 @@ def signals_raise_system_exit() -> Iterator[None]:
         """Raise SystemExit with the exit status of a process that the signal `number` ended, 128 + `number`."""
         raise SystemExit(128 + number)
 
-    with signals_handled(("SIGTERM", "SIGHUP"), leave):
+    with handle_signals(("SIGTERM", "SIGHUP"), leave):
         yield
 
 
 @contextmanager
-def signals_handled(names: tuple[str, ...], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+def handle_signals(names: tuple[str, ...], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Let `handler(number, frame)` handle the signals of these names, such as "SIGTERM", inside a `with` block, and
     restore the earlier handlers at its end; leave out signals that the system lacks. Do nothing outside the main
     thread.
@@ -29,9 +29,9 @@ def signals_handled(names: tuple[str, ...], handler: Callable[[int, FrameType | 
         yield
         return
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = {number: signal.signal(number, handler) for number in numbers}
+    old_handlers = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        for number, earlier in before.items():
-            signal.signal(number, earlier)
+        for number, old_handler in old_handlers.items():
+            signal.signal(number, old_handler)

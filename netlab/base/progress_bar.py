@@ -25,11 +25,11 @@ BAR_FORMAT = "{desc}: {n:g} of {total:g} {unit} {bar} {remaining} left"
 
 
 @contextmanager
-def shown_progress(
-    progress: bool | Progress, whole: float, unit: str, *, done: float = 0.0, what: str = ""
+def show_progress(
+    progress: bool | Progress, total: float, unit: str, *, done: float = 0.0, what: str = ""
 ) -> Iterator[Progress]:
-    """Yield the function to call with the amounts done and whole, in `unit`s, as the work proceeds: `progress` if it is
-    callable; if True, one that moves a bar with the label `what` from `done` to `whole`; if False, one without effect.
+    """Yield the function to call with the amount done and the total, in `unit`s, as the work proceeds: `progress` if it is
+    callable; if True, one that moves a bar with the label `what` from `done` to `total`; if False, one without effect.
 
     Parameters
     ----------
@@ -41,24 +41,24 @@ def shown_progress(
     if callable(progress):
         yield progress
         return
-    wanted = bool(progress) and os.environ.get("NETLAB_PROGRESS") != "0"
-    if wanted and in_a_page():
-        with _notebook_bar(whole, unit, done, what) as tell:
-            yield tell
+    enabled = bool(progress) and os.environ.get("NETLAB_PROGRESS") != "0"
+    if enabled and is_in_notebook():
+        with _notebook_bar(total, unit, done, what) as move_bar:
+            yield move_bar
         return
-    off = not (wanted and sys.stderr.isatty())
+    off = not (enabled and sys.stderr.isatty())
     with tqdm(
-        total=whole, initial=done, unit=unit, desc=what, leave=False, delay=DELAY_S, disable=off, bar_format=BAR_FORMAT
+        total=total, initial=done, unit=unit, desc=what, leave=False, delay=DELAY_S, disable=off, bar_format=BAR_FORMAT
     ) as bar:
 
-        def tell(done: float, _whole: float) -> None:
-            """Move the terminal's bar to the amount `done`, in the bar's unit; the whole stays what it was."""
+        def move_bar(done: float, _total: float) -> None:
+            """Move the terminal's bar to the amount `done`, in the bar's unit; the total stays what it was."""
             bar.update(done - bar.n)
 
-        yield tell
+        yield move_bar
 
 
-def in_a_page() -> bool:
+def is_in_notebook() -> bool:
     """Return whether this Python process runs in a notebook, where its output is shown as HTML."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
@@ -66,8 +66,8 @@ def in_a_page() -> bool:
 
 
 @contextmanager
-def _notebook_bar(whole: float, unit: str, before: float, what: str) -> Iterator[Progress]:
-    """Yield the function that moves a bar in a notebook from `before` to `whole` `unit`s; `what` is its label. The bar
+def _notebook_bar(total: float, unit: str, start: float, what: str) -> Iterator[Progress]:
+    """Yield the function that moves a bar in a notebook from `start` to `total` `unit`s; `what` is its label. The bar
     is HTML that disappears at the end. (A widget would become an error message later.)
     """
     from IPython.display import display
@@ -75,17 +75,17 @@ def _notebook_bar(whole: float, unit: str, before: float, what: str) -> Iterator
     handle: Any = None
     start_s = shown_s = time.monotonic()
 
-    def tell(done: float, _whole: float) -> None:
+    def move_bar(done: float, _total: float) -> None:
         """Show the amount `done` and the estimated remaining time, at most every 0.25 s, not in the first second."""
         nonlocal handle, shown_s
         now_s = time.monotonic()
         if now_s - start_s < DELAY_S or now_s - shown_s < PAUSE_S:
             return
         shown_s = now_s
-        left_s = (now_s - start_s) * (whole - done) / (done - before) if done > before else math.nan
-        text = f"{what + ': ' if what else ''}{done:g} of {whole:g} {unit}"
+        left_s = (now_s - start_s) * (total - done) / (done - start) if done > start else math.nan
+        text = f"{what + ': ' if what else ''}{done:g} of {total:g} {unit}"
         text += f", about {left_s:.0f} s left" if math.isfinite(left_s) else ""
-        bar = f'<progress value="{done}" max="{whole}" style="width: 20em"></progress> running… {html.escape(text)}'
+        bar = f'<progress value="{done}" max="{total}" style="width: 20em"></progress> running… {html.escape(text)}'
         bundle = {"text/plain": f"running… {text}", "text/html": bar}
         if handle is None:
             handle = display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
@@ -93,7 +93,7 @@ def _notebook_bar(whole: float, unit: str, before: float, what: str) -> Iterator
             handle.update(bundle, raw=True)
 
     try:
-        yield tell
+        yield move_bar
     finally:
         if handle is not None:
             handle.update({"text/plain": "", "text/html": ""}, raw=True)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from netlab.base.arguments import got, got_flag
+from netlab.base.arguments import quote_flag, quote_number
 from netlab.base.errors import one_of
 from netlab.base.values import is_integer, is_number
 
@@ -18,7 +18,7 @@ class Flag:
 
     def problem(self, name: str, value: object) -> str | None:
         """Return the message about a `value` of the field `name` that is not True or False; None if it is."""
-        return None if isinstance(value, bool) else f"{name} must be True or False, {got_flag(name, value)}"
+        return None if isinstance(value, bool) else f"{name} must be True or False, {quote_flag(name, value)}"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Range:
         allowed = f"from {_digits(self.low)} to {_digits(self.high)}"
         if self.high >= MAX_COUNT and not (too_large and isinstance(value, int)):
             allowed = f"{'above' if self.above else 'of at least'} {_digits(self.low)}"
-        return f"{name} must be a {'whole ' * self.whole}number {allowed}, {got(name, value)}"
+        return f"{name} must be a {'whole ' * self.whole}number {allowed}, {quote_number(name, value)}"
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Ranges:
     def problem(self, name: str, value: object) -> str | None:
         """Return the message about a list `value` of a wrong length or its first wrong number; None if all fit."""
         if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= self.most:
-            return f"{name} must be a list of 1 to {self.most} numbers, {got(name, value)}"
+            return f"{name} must be a list of 1 to {self.most} numbers, {quote_number(name, value)}"
         problems = (self.each.problem(f"{name}[{place}]", one) for place, one in enumerate(value))
         return next((problem for problem in problems if problem is not None), None)
 
@@ -84,10 +84,10 @@ Rule = Flag | Choice | Range | Ranges
 """A rule for the value of a field: `problem` describes why a value breaks the rule, or returns None."""
 
 
-def violations(rules: Mapping[str, Rule], given: object) -> Iterator[str]:
+def violations(rules: Mapping[str, Rule], item: object) -> Iterator[str]:
     """Yield a message for each attribute of an object that breaks its rule in `rules`; a missing one counts as None."""
     for name, rule in rules.items():
-        problem = rule.problem(name, getattr(given, name, None))
+        problem = rule.problem(name, getattr(item, name, None))
         if problem is not None:
             yield problem
 

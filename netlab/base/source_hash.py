@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 
-def of_package(directory: Path, without: Iterable[str] = ()) -> str:
+def hash_package(directory: Path, excluded: Iterable[str] = ()) -> str:
     """Return the SHA-256, in hexadecimal digits, over all Python files in a package's directory, without those in its
-    subpackages `without`. Raises FileNotFoundError when one of these directories does not exist.
+    subpackages `excluded`. Raises FileNotFoundError when one of these directories does not exist.
     """
-    left_out = [directory / name for name in without]
+    left_out = [directory / name for name in excluded]
     for path in (directory, *left_out):
         if not path.is_dir():
             raise FileNotFoundError(f"{path} is no directory of a package")
-    return of_files(_sources(directory, {str(path) for path in left_out}))
+    return hash_files(_sources(directory, {str(path) for path in left_out}))
 
 
 def _sources(directory: str | Path, left_out: Collection[str]) -> Iterator[os.DirEntry[str]]:
@@ -30,7 +30,7 @@ def _sources(directory: str | Path, left_out: Collection[str]) -> Iterator[os.Di
             yield from _sources(entry.path, left_out)
 
 
-def of_files(files: Iterable[Path | os.DirEntry[str]]) -> str:
+def hash_files(files: Iterable[Path | os.DirEntry[str]]) -> str:
     """Return the SHA-256 over the names and contents of files, in this order, in hexadecimal digits."""
     digest = hashlib.sha256()
     for file in files:

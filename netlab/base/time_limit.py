@@ -31,10 +31,10 @@ class TimeIsUpError(BaseException):
     """A call exceeded its time limit. As a BaseException it passes `except Exception` in the called function."""
 
 
-def call_within(limit_s: float, function: Callable[..., _T], *given: Any, **arguments: Any) -> _T:
+def call_within(limit_s: float, function: Callable[..., _T], *values: Any, **arguments: Any) -> _T:
     """Return `function(*given, **arguments)`; raise TimeIsUpError in it after `limit_s` seconds of wall-clock time."""
     with _alarm(limit_s) if _can_have_an_alarm() else _check_each_line(limit_s):
-        return function(*given, **arguments)
+        return function(*values, **arguments)
 
 
 class _LimitedCall:
@@ -59,7 +59,7 @@ _watched_processes: set[int] = set()
 """The id of this process once it has a watcher. (A forked child inherits the set, but not the thread.)"""
 
 
-def call_often_within(limit_s: float, function: Callable[..., object], *given: Any) -> None:
+def call_often_within(limit_s: float, function: Callable[..., object], *values: Any) -> None:
     """Call `function(*given)`, discard its result, and stop it after `limit_s` seconds, for functions that are called
     thousands of times: a watcher thread adds almost no cost per call. Raises TimeIsUpError when the limit is exceeded.
 
@@ -67,18 +67,18 @@ def call_often_within(limit_s: float, function: Callable[..., object], *given: A
     Limited calls nest: the time of an inner call counts for the outer one too.
     """
     if os.getpid() not in _watched_processes and not _begin_to_watch():
-        call_within(limit_s, function, *given)
+        call_within(limit_s, function, *values)
         return
-    here = threading.get_ident()
-    outer = _calls.get(here)
-    _calls[here] = _LimitedCall(limit_s, outer)
+    thread_id = threading.get_ident()
+    outer = _calls.get(thread_id)
+    _calls[thread_id] = _LimitedCall(limit_s, outer)
     try:
-        function(*given)
+        function(*values)
     finally:
         if outer is None:
-            del _calls[here]
+            del _calls[thread_id]
         else:
-            _calls[here] = outer
+            _calls[thread_id] = outer
 
 
 def _begin_to_watch() -> bool:
@@ -158,14 +158,14 @@ def _alarm(limit_s: float) -> Iterator[None]:
         """Raise TimeIsUpError; the alarm calls this in the main thread."""
         raise TimeIsUpError
 
-    before = signal.signal(signal.SIGALRM, stop)
+    old_handler = signal.signal(signal.SIGALRM, stop)
     # Repeat the alarm: a bare `except:` inside a loop swallows the first one.
     signal.setitimer(signal.ITIMER_REAL, limit_s, ALARM_INTERVAL_S)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, old_handler)
 
 
 @contextmanager
@@ -173,15 +173,15 @@ def _check_each_line(limit_s: float) -> Iterator[None]:
     """Read the clock before each line of Python in a `with` block, and raise TimeIsUpError after `limit_s` seconds."""
     end_s = time.monotonic() + limit_s
 
-    def look(_frame: FrameType, _event: str, _argument: object) -> Any:
+    def check_line(_frame: FrameType, _event: str, _argument: object) -> Any:
         """Raise TimeIsUpError after the limit, else return itself; Python calls this before each line."""
         if time.monotonic() > end_s:
             raise TimeIsUpError
-        return look
+        return check_line
 
-    before = sys.gettrace()
-    sys.settrace(look)
+    old_trace = sys.gettrace()
+    sys.settrace(check_line)
     try:
         yield
     finally:
-        sys.settrace(before)
+        sys.settrace(old_trace)

@@ -32,15 +32,15 @@ def is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def plain(value: Any) -> Any:
+def to_python(value: Any) -> Any:
     """Return a value in a form for JSON: NumPy's scalars as Python's numbers, mappings as dicts, all others unchanged.
 
     >>> import numpy as np
-    >>> plain({"queue_packets": np.arange(3)[2]})
+    >>> to_python({"queue_packets": np.arange(3)[2]})
     {'queue_packets': 2}
     """
     if isinstance(value, Mapping):
-        return {key: plain(part) for key, part in value.items()}
+        return {key: to_python(part) for key, part in value.items()}
     if isinstance(value, (str, bytes, int)) or not hasattr(value, "dtype") or getattr(value, "ndim", None) != 0:
         return value
     return value.item()
@@ -61,13 +61,13 @@ def short_repr(value: object) -> str:
 
 
 def read_list(
-    given: object,
+    value: object,
     name: str,
     kind: type[Kind],
     required: tuple[str, ...],
     problems_of: Callable[[Mapping[str, Any], str], list[str]],
 ) -> tuple[list[Kind], list[str]]:
-    """Return the items of `given`, a list of mappings or `kind` objects in a scenario file, as `kind` objects, and a
+    """Return the items of `value`, a list of mappings or `kind` objects in a scenario file, as `kind` objects, and a
     message for each that cannot be read. `name` is the list's name in messages; `required` has the fields of each item.
 
     Parameters
@@ -79,11 +79,11 @@ def read_list(
     problems_of : callable
         Returns the other mistakes in an item's fields; its second argument is the name of the item for messages.
     """
-    if not isinstance(given, (list, tuple)):
-        return [], [f"{name} must be a list, got {short_repr(given)}"]
+    if not isinstance(value, (list, tuple)):
+        return [], [f"{name} must be a list, got {short_repr(value)}"]
     items: list[Kind] = []
     problems: list[str] = []
-    for number, words in enumerate(given, start=1):
+    for number, words in enumerate(value, start=1):
         where = f"{name} {number}"
         if isinstance(words, kind):
             items.append(words)

@@ -73,15 +73,15 @@ class Capture:
         return found
 
 
-def read(given: object) -> tuple[list[Capture], list[str]]:
-    """Return the captures in `given`, a scenario file's list `captures`, and a message for each unreadable item."""
-    known = tuple(entry.name for entry in fields(Capture))
+def read(value: object) -> tuple[list[Capture], list[str]]:
+    """Return the captures in `value`, a scenario file's list `captures`, and a message for each unreadable item."""
+    names = tuple(entry.name for entry in fields(Capture))
 
     def field_problems(words: Mapping[str, object], where: str) -> list[str]:
         """Return a message, after the prefix `where`, for each key of `words` that is no field of a capture."""
-        return unknown_fields(where, words, known)
+        return unknown_fields(where, words, names)
 
-    return read_list(given, "captures", Capture, ("a", "b"), field_problems)
+    return read_list(value, "captures", Capture, ("a", "b"), field_problems)
 
 
 def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], origin: Origin) -> list[Path]:
@@ -90,7 +90,7 @@ def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], or
     file.
     """
     addresses = {node: address for address, node in reversed(origin.nodes.items())}
-    made = []
+    paths = []
     for item, name, interfaces in items:
         ends = {}
         for interface in interfaces:
@@ -99,25 +99,25 @@ def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], or
             ends[interface] = (departed, arrived)
             for raw in raws:
                 raw.unlink()
-        made.append(folder / f"{name}{SUFFIX}")
-        write_pcapng(made[-1], ends, item.snap_bytes, origin, parse_filter(item.filter, addresses))
-    return made
+        paths.append(folder / f"{name}{SUFFIX}")
+        write_pcapng(paths[-1], ends, item.snap_bytes, origin, parse_filter(item.filter, addresses))
+    return paths
 
 
-def finish_run(captured: Sequence[Capture], plan: Plan, outcome: Outcome) -> None:
+def finish_run(captures: Sequence[Capture], plan: Plan, outcome: Outcome) -> None:
     """Write the pcapng files of a run's captures to the directory `artifacts` of its outcome, and add a message for
     each to the outcome's `unsaved` if packets are missing. Do nothing if the run has no captures or no such directory.
     """
-    if not captured or outcome["artifacts"] is None:
+    if not captures or outcome["artifacts"] is None:
         return
     items = [
-        (item, item.label, [plan["directions"][number]["interface"] for number in planned["directions"]])
-        for item, planned in zip(captured, plan["captures"], strict=True)
+        (item, item.label, [plan["directions"][number]["interface"] for number in item_plan["directions"]])
+        for item, item_plan in zip(captures, plan["captures"], strict=True)
     ]
-    made = finish(Path(outcome["artifacts"]), items, Origin(outcome["origin_ns"], nodes_by_address(plan)))
+    paths = finish(Path(outcome["artifacts"]), items, Origin(outcome["origin_ns"], nodes_by_address(plan)))
     if outcome["packets_lost"]:
         reason = f"{outcome['packets_lost']} packets came faster than a capture's ring holds; the rest is there"
-        outcome["unsaved"].update({f"{path.name}, whole": reason for path in made})
+        outcome["unsaved"].update({f"{path.name}, whole": reason for path in paths})
 
 
 def nodes_by_address(plan: Plan) -> dict[str, str]:

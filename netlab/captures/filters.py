@@ -12,13 +12,13 @@ from netlab.base.errors import ScenarioError
 from netlab.base.values import short_repr
 from netlab.captures.frames import ARP, Heads, Mask
 
-Keep = Callable[[Heads], Mask]
+Filter = Callable[[Heads], Mask]
 PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}
 FILTER_WORDS = "tcp, udp, icmp, arp, host ADDRESS, port NUMBER, and, or, not, ( )"
 _WORD = re.compile(r"\s*([()]|[^\s()]+)")
 
 
-def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Keep:
+def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Filter:
     """Return the function for a filter such as "tcp and port 80": it takes the headers of many frames and returns an
     array of bool, True for each frame to keep. Raises ScenarioError when a word of `text` is not known or out of place.
 
@@ -34,10 +34,10 @@ def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Keep:
     words = _WORD.findall(text)
     if not words:
         return lambda heads: np.ones(len(heads.ip), np.bool_)
-    keep, rest = _parse_expression(words, addresses)
+    chosen, rest = _parse_expression(words, addresses)
     if rest:
         raise _word_error(rest[0])
-    return keep
+    return chosen
 
 
 def _word_error(word: str) -> ScenarioError:
@@ -45,12 +45,12 @@ def _word_error(word: str) -> ScenarioError:
     return ScenarioError([f"filter: {word!r} is not expected there; allowed: {FILTER_WORDS}"])
 
 
-def _parse_expression(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
+def _parse_expression(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Filter, list[str]]:
     """Parse `words` of a filter up to the end of an expression with `or` and `and`; return the function that chooses
     frames by it, and the words that follow. `addresses` has the address of each node by name, None if unknown.
     """
 
-    def parse_conjunction(rest: list[str]) -> tuple[Keep, list[str]]:
+    def parse_conjunction(rest: list[str]) -> tuple[Filter, list[str]]:
         """Return the function for the terms in `rest` with `and` between them, and the words that follow."""
         return _parse_terms("and", operator.and_, lambda last: _parse_term(last, addresses), rest)
 
@@ -58,8 +58,11 @@ def _parse_expression(words: list[str], addresses: Mapping[str, str] | None) -> 
 
 
 def _parse_terms(
-    word: str, join: Callable[[Mask, Mask], Mask], read: Callable[[list[str]], tuple[Keep, list[str]]], words: list[str]
-) -> tuple[Keep, list[str]]:
+    word: str,
+    join: Callable[[Mask, Mask], Mask],
+    read: Callable[[list[str]], tuple[Filter, list[str]]],
+    words: list[str],
+) -> tuple[Filter, list[str]]:
     """Return the `join` of the functions for terms with `word` between them, each by `read`, and the words left."""
     keep, words = read(words)
     parts = [keep]
@@ -69,7 +72,7 @@ def _parse_terms(
     return (lambda heads: functools.reduce(join, (part(heads) for part in parts))), words
 
 
-def _parse_term(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
+def _parse_term(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Filter, list[str]]:
     """Return the function for the term that `words` begin with, such as `not udp`, and the words that follow;
     `addresses` has the nodes' addresses by name, None if unknown. Raises ScenarioError when a word is wrong.
     """
@@ -96,20 +99,20 @@ def _parse_term(words: list[str], addresses: Mapping[str, str] | None) -> tuple[
     raise _word_error(word)
 
 
-def _port_filter(port: int) -> Keep:
+def _port_filter(port: int) -> Filter:
     """Return the filter that keeps TCP segments and UDP datagrams from or to the port number `port`."""
 
-    def keep(heads: Heads) -> Mask:
+    def has_port(heads: Heads) -> Mask:
         """Return True for each frame from or to the port."""
         found = np.zeros(len(heads.ip), np.bool_)
         for mask, head in ((heads.tcp, heads.tcp_head), (heads.udp, heads.udp_head)):
             found |= mask & ((head["src_port"] == port) | (head["dst_port"] == port))
         return found
 
-    return keep
+    return has_port
 
 
-def _host_filter(name: str, addresses: Mapping[str, str] | None) -> Keep:
+def _host_filter(name: str, addresses: Mapping[str, str] | None) -> Filter:
     """Return the filter that keeps IPv4 frames from or to a node's name or an address. `addresses` has the nodes'
     addresses by name; if None, a name that is no address keeps no frame, otherwise it raises ScenarioError.
     """

@@ -83,7 +83,7 @@ class Frames:
     data: Bytes
     """A buffer that has the first bytes of each."""
     starts: Integers
-    kept: Integers
+    size_bytes: Integers
     """The offset of each frame in the buffer, and the number of bytes that were kept."""
 
     def __len__(self) -> int:
@@ -92,12 +92,12 @@ class Frames:
 
     def take(self, which: Any) -> Frames:
         """Return the frames that `which`, a NumPy index or mask, chooses, in its order; the bytes are shared."""
-        return Frames(self.t_ns[which], self.length_bytes[which], self.data, self.starts[which], self.kept[which])
+        return Frames(self.t_ns[which], self.length_bytes[which], self.data, self.starts[which], self.size_bytes[which])
 
     def frame(self, number: int) -> bytes:
         """Return the captured bytes of frame `number`, counted from 0."""
         start = int(self.starts[number])
-        return self.data[start : start + int(self.kept[number])].tobytes()
+        return self.data[start : start + int(self.size_bytes[number])].tobytes()
 
     @cached_property
     def heads(self) -> Heads:
@@ -123,14 +123,14 @@ class Heads:
         self._data, self._starts = frames.data, frames.starts
         first = records(frames.data, frames.starts, IP_HEAD)
         self.first = first
-        self.kind = np.where(frames.kept >= ETHERNET_HEADER_BYTES, first["kind"], 0)
-        self.ip: Mask = (self.kind == IPV4) & (frames.kept >= ETHERNET_HEADER_BYTES + IP_HEADER_BYTES)
+        self.kind = np.where(frames.size_bytes >= ETHERNET_HEADER_BYTES, first["kind"], 0)
+        self.ip: Mask = (self.kind == IPV4) & (frames.size_bytes >= ETHERNET_HEADER_BYTES + IP_HEADER_BYTES)
         self.protocol = np.where(self.ip, first["protocol"], 0)
         self.ip_bytes: Integers = np.where(self.ip, (first["version"] & 0xF).astype(np.int64) * 4, IP_HEADER_BYTES)
         self.transport: Integers = ETHERNET_HEADER_BYTES + self.ip_bytes
-        whole = self.ip & (first["fragment"] & 0x1FFF == 0)
-        self.tcp: Mask = whole & (self.protocol == TCP) & (frames.kept >= self.transport + TCP_BYTES)
-        self.udp: Mask = whole & (self.protocol == UDP) & (frames.kept >= self.transport + UDP_HEADER_BYTES)
+        complete = self.ip & (first["fragment"] & 0x1FFF == 0)
+        self.tcp: Mask = complete & (self.protocol == TCP) & (frames.size_bytes >= self.transport + TCP_BYTES)
+        self.udp: Mask = complete & (self.protocol == UDP) & (frames.size_bytes >= self.transport + UDP_HEADER_BYTES)
 
     @cached_property
     def tcp_head(self) -> NDArray[Any]:
@@ -171,8 +171,8 @@ def records(data: Bytes, at: Integers, form: np.dtype[Any]) -> NDArray[Any]:
     size = form.itemsize
     last = len(data) - size
     if last >= 0 and int(at.max()) <= last:
-        whole: NDArray[Any] = sliding_window_view(data, size)[at].view(form)[:, 0]
-        return whole
+        structures: NDArray[Any] = sliding_window_view(data, size)[at].view(form)[:, 0]
+        return structures
     found = np.zeros(len(at), form)
     inside = at <= last
     if inside.any():
@@ -212,7 +212,7 @@ def join(parts: Sequence[Frames]) -> Frames:
         np.concatenate([part.length_bytes for part in parts]),
         np.concatenate([part.data for part in parts]),
         np.concatenate([part.starts + move for part, move in zip(parts, moves, strict=False)]),
-        np.concatenate([part.kept for part in parts]),
+        np.concatenate([part.size_bytes for part in parts]),
     )
 
 
@@ -248,12 +248,12 @@ def _packet_offsets(raw: bytes, at: int, packets: int) -> list[Integers]:
     """
     found: list[Integers] = []
     single: list[int] = []
-    before = alike = 0
+    last_distance = alike = 0
     left = packets
     while left > 0:
         (following,) = FOLLOWING.unpack_from(raw, at)
-        alike = alike + 1 if following == before else 0
-        before = following
+        alike = alike + 1 if following == last_distance else 0
+        last_distance = following
         if alike < MIN_EQUAL_DISTANCES or not following:
             single.append(at)
             if not following:
@@ -289,12 +289,12 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     number = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
     source, offset = large[of], number * payload_bytes[large][of]
     size = np.minimum(payload_bytes[large][of], left[of] - offset)
-    head, udp, transport = np.minimum(head_bytes[of], frames.kept[source]), udp[of], transport[of]
-    body = np.clip(frames.kept[source] - head - offset, 0, size)
-    kept = head + body
-    starts = np.cumsum(kept) - kept
+    head, udp, transport = np.minimum(head_bytes[of], frames.size_bytes[source]), udp[of], transport[of]
+    body = np.clip(frames.size_bytes[source] - head - offset, 0, size)
+    sizes = head + body
+    starts = np.cumsum(sizes) - sizes
     # The frames that stay and those that are made are in one buffer, which is made once: captures may be large.
-    joined = np.zeros(len(frames.data) + int(kept.sum()), np.uint8)
+    joined = np.zeros(len(frames.data) + int(sizes.sum()), np.uint8)
     joined[: len(frames.data)] = frames.data
     data = joined[len(frames.data) :]
     copy(frames.data, frames.starts[source], data, starts, head)
@@ -318,15 +318,15 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     repeats = np.ones(len(frames), np.intp)
     repeats[large] = counts
     order = np.repeat(np.arange(len(frames)), repeats)
-    whole = Frames(
+    merged = Frames(
         np.concatenate([frames.t_ns, frames.t_ns[source]]),
         np.concatenate([frames.length_bytes, lengths]),
         joined,
         np.concatenate([frames.starts, starts + len(frames.data)]),
-        np.concatenate([frames.kept, kept]),
+        np.concatenate([frames.size_bytes, sizes]),
     )
     order[np.isin(order, large)] = len(frames) + np.arange(len(of))
-    return whole.take(order)
+    return merged.take(order)
 
 
 def _write_integers(data: Bytes, at: Integers, values: Integers, size: int) -> None:
@@ -342,8 +342,8 @@ def _write_checksums(data: Bytes, starts: Integers, ip_bytes: Integers) -> None:
     total = np.zeros_like(at)
     for place in range(0, int(ip_bytes.max(initial=0)), 2):
         chosen = place < ip_bytes
-        here = at[chosen] + place
-        total[chosen] += data[here].astype(np.int64) << 8 | data[here + 1]
+        first_byte = at[chosen] + place
+        total[chosen] += data[first_byte].astype(np.int64) << 8 | data[first_byte + 1]
     for _ in range(2):
         total = (total & 0xFFFF) + (total >> 16)
     _write_integers(data, at + 10, ~total & 0xFFFF, 2)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from netlab.captures.filters import Keep
+from netlab.captures.filters import Filter
 from netlab.captures.frames import Bytes, Frames, Integers, Mask, distinct, join, records
 
 SUFFIX = ".pcapng"
@@ -48,7 +48,7 @@ class CaptureFile(NamedTuple):
 
 
 def write_pcapng(
-    path: Path, ends: Mapping[str, tuple[Frames, Frames]], snap_bytes: int, origin: Origin, keep: Keep
+    path: Path, ends: Mapping[str, tuple[Frames, Frames]], snap_bytes: int, origin: Origin, keep: Filter
 ) -> int:
     """Write a capture to the file `path`, in order of time, and return the number of frames. `ends` has by interface
     the frames that departed and those that arrived; `keep` returns a mask of those to write for their headers.
@@ -108,23 +108,23 @@ def _blocks(raw: bytes, at: int) -> Iterator[tuple[int, int]]:
 
 def _packet_blocks(frames: Frames, interface: Integers, flag: Integers) -> Bytes:
     """Return the bytes of an enhanced packet block per frame, with its interface's number and INBOUND or OUTBOUND."""
-    padded = frames.kept + -frames.kept % 4
+    padded = frames.size_bytes + -frames.size_bytes % 4
     sizes = _HEAD.itemsize + padded + _TAIL.itemsize
     starts = np.cumsum(sizes) - sizes
     out = np.zeros(int(sizes.sum()), np.uint8)
     head, tail = np.zeros(len(frames), _HEAD), np.zeros(len(frames), _TAIL)
     head["kind"], head["size"], head["interface"] = ENHANCED, sizes, interface
     head["high"], head["low"] = frames.t_ns >> 32, frames.t_ns & 0xFFFFFFFF
-    head["kept"], head["length"] = frames.kept, frames.length_bytes
+    head["kept"], head["length"] = frames.size_bytes, frames.length_bytes
     tail["flags"], tail["flags_bytes"], tail["flag"], tail["size"] = EPB_FLAGS, 4, flag, sizes
     heads, tails = (rows.view(np.uint8).reshape(len(frames), -1) for rows in (head, tail))
-    for kept in distinct(frames.kept):
-        chosen = np.flatnonzero(frames.kept == kept)
+    for num_bytes in distinct(frames.size_bytes):
+        chosen = np.flatnonzero(frames.size_bytes == num_bytes)
         size = int(sizes[chosen[0]])
         rows = np.zeros((len(chosen), size), np.uint8)
         rows[:, : _HEAD.itemsize] = heads[chosen]
-        if kept:
-            rows[:, _HEAD.itemsize : _HEAD.itemsize + kept] = sliding_window_view(frames.data, kept)[
+        if num_bytes:
+            rows[:, _HEAD.itemsize : _HEAD.itemsize + num_bytes] = sliding_window_view(frames.data, num_bytes)[
                 frames.starts[chosen]
             ]
         rows[:, size - _TAIL.itemsize :] = tails[chosen]

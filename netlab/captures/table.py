@@ -119,8 +119,8 @@ def _window_column(heads: Heads) -> NDArray[Any]:
     not scaled); NaN if these are missing, and for other frames.
     """
     tcp, first = heads.tcp_head, heads.first
-    there = first["src"].astype(np.int64) << 16 | tcp["src_port"], first["dst"].astype(np.int64) << 16 | tcp["dst_port"]
-    ends, _ = pd.factorize(np.concatenate(there))
+    pairs = first["src"].astype(np.int64) << 16 | tcp["src_port"], first["dst"].astype(np.int64) << 16 | tcp["dst_port"]
+    ends, _ = pd.factorize(np.concatenate(pairs))
     src, dst = ends[: len(ends) // 2].astype(np.int64), ends[len(ends) // 2 :].astype(np.int64)
     count = len(ends) + 1
     connection, found = pd.factorize(src * count + dst)
@@ -135,12 +135,12 @@ def _window_column(heads: Heads) -> NDArray[Any]:
     other = scales[reverse]
     # 0 is an end that does not scale; then neither does.
     shift = np.where(other == 0, 0, own)
-    known = (own >= 0) & (other >= 0)
+    has_scale = (own >= 0) & (other >= 0)
     window = tcp["window"].astype(np.int64)
     if not len(window):
         return window
     scaled = window << np.maximum(0, shift)[connection]
-    return _number_column(heads.tcp & (opening | known[connection]), np.where(opening, window, scaled))
+    return _number_column(heads.tcp & (opening | has_scale[connection]), np.where(opening, window, scaled))
 
 
 def _window_scale(options: bytes) -> int:

@@ -48,9 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 for success, 2 for a mistake in a scenario or in the options, 130 after Ctrl-C, else 1.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        options = _options(given)
+        options = _options(words)
         with signals_raise_system_exit():
             status: int = importlib.import_module(commands()[options.command][1]).main(options)
         sys.stdout.flush()
@@ -77,22 +77,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _options(given: Sequence[str]) -> argparse.Namespace:
-    """Return the options in `given`, words after `netlab`; for an unknown command or option exit with status 2."""
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    """Return the options in `words`, words after `netlab`; for an unknown command or option exit with status 2."""
     parser = argparse.ArgumentParser(prog="netlab", description="Learn how networks perform by running them.")
     parser.add_argument("--version", action="version", version=f"netlab {VERSION}")
     table = commands()
     parsers = parser.add_subparsers(dest="command", metavar="|".join(table), required=True)
     for name, (summary, home) in table.items():
         own = parsers.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-        if name in given[:1] and hasattr(module := importlib.import_module(home), "add_arguments"):
+        if name in words[:1] and hasattr(module := importlib.import_module(home), "add_arguments"):
             module.add_arguments(own)
-    for word in given[:1]:
+    for word in words[:1]:
         if word not in table and word in contributions.NOT_IN_THE_WHEEL:
             parser.error(f"`netlab {word}` {contributions.NOT_IN_THE_WHEEL[word]}.")
         if word not in table and not word.startswith("-"):
             parser.error(f"unknown command: {one_of(word, list(table))}")
-    options, unknown = parser.parse_known_args(given)
+    options, unknown = parser.parse_known_args(words)
     if unknown:
         # The parser of the command shows its own usage; argparse would show that of `netlab`.
         hint = getattr(options, "hint_on_unknown", "")

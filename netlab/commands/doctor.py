@@ -69,10 +69,10 @@ def machine() -> list[Requirement]:
 def packages() -> list[Requirement]:
     """Return a requirement for each Python package that only notebooks need; it is met if the package is installed."""
     remedy = "Run `make lab`, or pip install netlab's requirements."
-    there = {name: importlib.util.find_spec(name) is not None for name in PACKAGES}
+    is_installed = {name: importlib.util.find_spec(name) is not None for name in PACKAGES}
     return [
         Requirement(name, found, "installed" if found else "not installed", remedy, required=False)
-        for name, found in there.items()
+        for name, found in is_installed.items()
     ]
 
 
@@ -82,7 +82,7 @@ def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
     found = [title]
     for requirement in requirements:
         state = "ok" if requirement.ok else "MISSING" if requirement.required else "no"
-        found.append(f"  {requirement.name:<{label}}{state:<9}{requirement.seen}")
+        found.append(f"  {requirement.name:<{label}}{state:<9}{requirement.finding}")
         if not requirement.ok and requirement.remedy:
             indent = " " * (label + 11)
             found += textwrap.wrap(

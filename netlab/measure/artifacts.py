@@ -86,8 +86,8 @@ class Artifacts(Mapping[str, Path]):
         if name in self._paths:
             return self._paths[name]
         reason = f": {self.unsaved[name]}" if name in self.unsaved else ""
-        there = f"it has {', '.join(self)}" if self else "it has none"
-        raise NoArtifactError(f"This run has no artifact {name!r}{reason}; {there}.")
+        available = f"it has {', '.join(self)}" if self else "it has none"
+        raise NoArtifactError(f"This run has no artifact {name!r}{reason}; {available}.")
 
     def __iter__(self) -> Iterator[str]:
         """Return an iterator over the names of the files."""

@@ -74,11 +74,11 @@ def goodput_mbps(volume_bytes: float, active_s: float) -> float:
 
 def mean(values: list[float | None]) -> float | None:
     """Return the mean of the values that are not None; None if there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def total(values: list[float | None]) -> float | None:
     """Return the sum of the values that are not None; None if there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if numbers else None

@@ -28,10 +28,10 @@ class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
         del begin_s
         counted, start_s = self.totals, self.item["start_s"]
         last_s = counted["last_s"]
-        whole = last_s is not None and counted["delivered_bytes"] == self.item["num_bytes"]
-        active_s = (last_s if whole and last_s is not None else self.end_s) - start_s
+        is_complete = last_s is not None and counted["delivered_bytes"] == self.item["num_bytes"]
+        active_s = (last_s if is_complete and last_s is not None else self.end_s) - start_s
         row = self.flow_row(
-            completion_s=active_s if whole else math.nan,
+            completion_s=active_s if is_complete else math.nan,
             sent_bytes=counted["sent_bytes"],
             received_bytes=counted["delivered_bytes"],
             goodput_mbps=goodput_mbps(counted["delivered_bytes"], active_s),

@@ -150,8 +150,8 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows: the flows without empty columns, and the failed commands."""
-        shown = self.flows.dropna(axis="columns", how="all")
-        table = str(shown.to_html(index=False, float_format=lambda value: f"{value:.4g}", border=0))
+        flows = self.flows.dropna(axis="columns", how="all")
+        table = str(flows.to_html(index=False, float_format=lambda value: f"{value:.4g}", border=0))
         failed = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.failed_commands())
         return f'<div style="overflow-x: auto; white-space: nowrap">{table}</div>{failed}'
 
@@ -237,8 +237,8 @@ Run.__doc__ = (Run.__doc__ or "").replace("FLOW_COLUMNS", help_text(FLOWS, " " *
 
 def _failure_sentence(row: Mapping[Any, Any]) -> str:
     """Return a sentence about a failed command, from its row in the table `commands`."""
-    said = " ".join((row["stderr"] or row["stdout"] or "").split())
-    return f"A command on {row['host']} failed with exit code {row['exit_code']:g}: {row['command']}: {said or 'no output'}"
+    output = " ".join((row["stderr"] or row["stdout"] or "").split())
+    return f"A command on {row['host']} failed with exit code {row['exit_code']:g}: {row['command']}: {output or 'no output'}"
 
 
 TEXT = frozenset((
@@ -253,11 +253,11 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, other
         return _empty(columns).copy()
     more = [] if not others else dict.fromkeys(name for record in records for name in record if name not in columns)
     # Build the table column by column from lists: a run has eight tables, and pandas takes most of the time of a short run.
-    made = {
+    columns_by_name = {
         name: _column([record.get(name) for record in records], name in TEXT, name in more)
         for name in (*columns, *more)
     }
-    return Table(made, index=range(len(records)))
+    return Table(columns_by_name, index=range(len(records)))
 
 
 @functools.cache

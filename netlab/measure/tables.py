@@ -104,8 +104,8 @@ def _suggestion(name: str, columns: list[str]) -> str:
     if meant := closest_word(name, columns):
         return f"; did you mean {meant!r}?"
     for table, names in COLUMNS_OF.items():
-        if there := name if name in names else closest_word(name, names):
-            return f"; run.{table} has {there!r}"
+        if near := name if name in names else closest_word(name, names):
+            return f"; run.{table} has {near!r}"
     return f"; there are: {', '.join(columns) or 'none'}"
 
 
@@ -114,14 +114,14 @@ def _with_column_hint(name: str) -> Any:
     method = getattr(pd.DataFrame, name)
 
     @functools.wraps(method)
-    def hinting_method(self: Table, *given: Any, **named: Any) -> Any:
+    def hinting_method(self: Table, *values: Any, **keywords: Any) -> Any:
         """Call the method; raise ColumnError if an argument names a column that the table lacks."""
         try:
-            return method(self, *given, **named)
+            return method(self, *values, **keywords)
         except KeyError as error:
             # For several names pandas lists the missing ones: "['goodput'] not found in axis".
-            said = str(error.args[0]) if error.args else ""
-            _raise_for_unknown(self, [said] if said.isidentifier() else re.findall(r"'(\w+)'", said))
+            message = str(error.args[0]) if error.args else ""
+            _raise_for_unknown(self, [message] if message.isidentifier() else re.findall(r"'(\w+)'", message))
             raise
 
     return hinting_method

@@ -96,12 +96,12 @@ class ConnectionsMeasure(Measure[ItemType, TotalsType]):
 
     def _stream_intervals(self) -> list[Row]:
         """Return a row for each sample of a connection, with its goodput in Mbit/s since the previous sample."""
-        before: dict[int, int] = defaultdict(int)
+        last_bytes: dict[int, int] = defaultdict(int)
         rows = []
         for sample in self.samples:
             received_bytes = sample["received_bytes"] or 0
-            fresh_bytes = received_bytes - before[sample["stream"]]
-            before[sample["stream"]] = received_bytes
+            fresh_bytes = received_bytes - last_bytes[sample["stream"]]
+            last_bytes[sample["stream"]] = received_bytes
             rows.append({**sample, "goodput_mbps": rate_mbps(fresh_bytes, self.plan["interval_s"])})
         return rows
 
@@ -124,8 +124,8 @@ class TcpMeasure(ConnectionsMeasure[TcpItem, TcpTotals]):
 
     def completion_s(self, streams: list[Row]) -> float:
         """Return the time in s from the call of connect until the last of `num_bytes` arrived; NaN if it did not."""
-        asked = self.item["num_bytes"]
-        if asked is None or sum(s["received_bytes"] for s in streams) < asked:
+        num_bytes = self.item["num_bytes"]
+        if num_bytes is None or sum(s["received_bytes"] for s in streams) < num_bytes:
             return math.nan
         return float(max(s["last_s"] for s in streams) - self.begin_s(math.nan))
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from netlab import plan
-from netlab.base.arguments import explain_bad_construction, got, got_flag
+from netlab.base.arguments import explain_bad_construction, quote_flag, quote_number
 from netlab.base.errors import ScenarioError
-from netlab.base.values import is_integer, is_number, plain, read_list, short_repr
-from netlab.network.link import Link, LinkShape, difference, field_problems, in_json, override_fields, takes_link_fields
+from netlab.base.values import is_integer, is_number, read_list, short_repr, to_python
+from netlab.network.link import Link, LinkShape, difference, field_problems, override_fields, takes_link_fields, to_json
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 
@@ -61,12 +61,12 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         """
         if problems := field_problems("change", direction, reverse):
             raise ScenarioError(problems)
-        self.at_s = plain(at_s)
+        self.at_s = to_python(at_s)
         self.link = cast("tuple[str, str]", tuple(link) if isinstance(link, (list, tuple)) else link)
-        self.number = plain(number)
+        self.number = to_python(number)
         self.up = up
-        self.direction: dict[str, Any] = plain(direction)
-        self.reverse: dict[str, Any] = plain(reverse or {})
+        self.direction: dict[str, Any] = to_python(direction)
+        self.reverse: dict[str, Any] = to_python(reverse or {})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Change) and self.to_dict() == other.to_dict()
@@ -82,16 +82,16 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
             "link": list(self.link),
             **({} if self.number == 1 else {"number": self.number}),
             **({} if self.up is None else {"up": self.up}),
-            **in_json(self.direction),
-            **({"reverse": in_json(self.reverse)} if self.reverse else {}),
+            **to_json(self.direction),
+            **({"reverse": to_json(self.reverse)} if self.reverse else {}),
         }
 
     def words(self) -> str:
         """Return a short description of the change for plots, such as "r1-h2: 2 Mbit/s"."""
-        there, back = _field_descriptions(self.direction), _field_descriptions(self.reverse)
-        if back and not there and self.up is None:
-            return f"{self.link[1]}→{self.link[0]}: {', '.join(back)}"
-        parts = [*there, *([f"back {', '.join(back)}"] if back else [])]
+        forward, backward = _field_descriptions(self.direction), _field_descriptions(self.reverse)
+        if backward and not forward and self.up is None:
+            return f"{self.link[1]}→{self.link[0]}: {', '.join(backward)}"
+        parts = [*forward, *([f"back {', '.join(backward)}"] if backward else [])]
         if self.up is not None:
             parts.append("up" if self.up else "down")
         return f"{'-'.join(self.link)}: {', '.join(parts)}"
@@ -100,7 +100,9 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         """Return a message, after `where`, for each mistake visible without the topology in a run of `duration_s` s."""
         found = []
         if not (is_number(self.at_s) and self.at_s >= 0):
-            found.append(f"{where}: at_s must be a time in s from the run's start on, {got('at_s', self.at_s)}")
+            found.append(
+                f"{where}: at_s must be a time in s from the run's start on, {quote_number('at_s', self.at_s)}"
+            )
         elif is_number(duration_s) and self.at_s >= duration_s:
             found.append(f"{where}: at_s={self.at_s:g} is not within the run, which ends at {duration_s:g} s")
         if not _is_pair(self.link):
@@ -108,9 +110,9 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
                 f"{where}: link must name the two nodes that it joins, such as ('r1', 'h2'), got {short_repr(self.link)}"
             )
         if not (is_integer(self.number) and self.number >= 1):
-            found.append(f"{where}: number must be a whole number from 1 on, {got('number', self.number)}")
+            found.append(f"{where}: number must be a whole number from 1 on, {quote_number('number', self.number)}")
         if self.up is not None and not isinstance(self.up, bool):
-            found.append(f"{where}: up must be True or False, {got_flag('up', self.up)}")
+            found.append(f"{where}: up must be True or False, {quote_flag('up', self.up)}")
         if self.up is None and not self.direction and not self.reverse:
             found.append(f"{where} changes nothing; name a field of the link such as rate_mbps=2, or up=False")
         fixed = [name for name in dict.fromkeys((*self.direction, *self.reverse)) if name in FIXED_FIELDS]
@@ -126,19 +128,19 @@ def changed_link(link: Link, first: str, direction: Mapping[str, Any], reverse: 
     """Return a copy of a link with other fields: those of `direction` from the node `first` on, and those of both
     `direction` and `reverse` on the way back.
     """
-    there, back = dict(direction), {**direction, **reverse}
+    forward, backward = dict(direction), {**direction, **reverse}
     if first != link.a:
-        there, back = back, there
-    reverse = override_fields(vars(link.backward), back)
-    return Link(link.a, link.b, reverse=reverse, **override_fields(vars(link.forward), there))
+        forward, backward = backward, forward
+    reverse = override_fields(vars(link.backward), backward)
+    return Link(link.a, link.b, reverse=reverse, **override_fields(vars(link.forward), forward))
 
 
 takes_link_fields(Change)
 
 
-def read(given: object) -> tuple[list[Change], list[str]]:
-    """Return the changes in `given`, a scenario file's list `changes`, and a message for each unreadable item."""
-    return read_list(given, "changes", Change, ("at_s", "link"), _field_problems)
+def read(value: object) -> tuple[list[Change], list[str]]:
+    """Return the changes in `value`, a scenario file's list `changes`, and a message for each unreadable item."""
+    return read_list(value, "changes", Change, ("at_s", "link"), _field_problems)
 
 
 def _field_problems(words: Mapping[str, Any], where: str) -> list[str]:
@@ -197,10 +199,9 @@ def _link_problems(items: Iterable[tuple[str, Change]], topology: Topology) -> I
             yield f"{where}: link {old.a}-{old.b} is a shared medium ({old.forward.medium}), which cannot change"
             continue
         new = item.apply(old)
-        for way, before, after in (("", old.forward, new.forward), (", reverse", old.backward, new.backward)):
-            known = before.problems("")
-            there = [] if way == "" else new.forward.problems("")
-            wrong = [problem for problem in after.problems("") if problem not in known and problem not in there]
+        for way, old_shape, new_shape in (("", old.forward, new.forward), (", reverse", old.backward, new.backward)):
+            reported = old_shape.problems("") + ([] if way == "" else new.forward.problems(""))
+            wrong = [problem for problem in new_shape.problems("") if problem not in reported]
             yield from (f"{where}: link {old.a}-{old.b}{way}{problem}" for problem in wrong)
         wrong = []
         for key, value in _field_settings(item):
@@ -235,37 +236,36 @@ def shapes(topology: Topology, changes: Sequence[Change]) -> list[list[LinkShape
     return found
 
 
-def planned(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
+def plan_changes(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
     """Return the changes in the plan's form: for each direction in order of time; a trace is a change at 0 s."""
     found: list[plan.Change] = []
     for number, hop in enumerate(topology.hops()):
         if isinstance(hop.shape.rate_mbps, Trace):
-            found.append(_planned(0.0, number, {"rate_mbps": hop.shape.rate_mbps.planned()}, None))
+            found.append(_plan_change(0.0, number, {"rate_mbps": hop.shape.rate_mbps.to_plan()}, None))
     for item, place, old, new in _ordered_changes(topology, changes):
-        for number, before, after in (
+        for number, old_shape, new_shape in (
             (2 * place, old.forward, new.forward),
             (2 * place + 1, old.backward, new.backward),
         ):
-            differing = planned_difference(before, after)
+            differing = planned_difference(old_shape, new_shape)
             if differing or item.up is not None:
-                found.append(_planned(item.at_s, number, differing, item.up))
+                found.append(_plan_change(item.at_s, number, differing, item.up))
     return found
 
 
-def planned_difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
-    """Return the fields of `after` that differ from `before`, by name and in the plan's form."""
+def planned_difference(old: LinkShape, new: LinkShape) -> dict[str, Any]:
+    """Return the fields of `new` that differ from `old`, by name and in the plan's form."""
     found = {
-        name: value.planned() if isinstance(value, Trace) else value
-        for name, value in difference(before, after).items()
+        name: value.to_plan() if isinstance(value, Trace) else value for name, value in difference(old, new).items()
     }
     # A trace may have its own framing, which ends with the trace.
     found.pop("framing", None)
-    if after.counted_framing != before.counted_framing:
-        found["framing"] = after.counted_framing
+    if new.counted_framing != old.counted_framing:
+        found["framing"] = new.counted_framing
     return found
 
 
-def _planned(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | None) -> plan.Change:
+def _plan_change(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | None) -> plan.Change:
     """Return a change of direction `direction` at `at_s` s in the plan's form: fields, and `up` (None: as before)."""
     return {"at_s": float(at_s), "direction": direction, "shape": dict(shape), "up": up}
 

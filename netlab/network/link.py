@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, TypeVar, cast
 
-from netlab.base.arguments import explain_bad_arguments, explain_bad_construction, got, unknown_fields
+from netlab.base.arguments import explain_bad_arguments, explain_bad_construction, quote_number, unknown_fields
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.headers import FRAME_BYTES
 from netlab.base.rules import Choice, Flag, Range, violations
-from netlab.base.values import is_integer, is_number, plain, short_repr
+from netlab.base.values import is_integer, is_number, short_repr, to_python
 from netlab.network import media
 from netlab.network.queues import MAX_PACKETS, discipline
 from netlab.network.trace import FRAMINGS, MAX_RATE_MBPS, MIN_RATE_MBPS, Trace
@@ -131,10 +131,10 @@ class LinkShape:
         own = self.rate_mbps.framing if isinstance(self.rate_mbps, Trace) else None
         return self.framing if own is None else own
 
-    def planned(self) -> Shape:
+    def to_plan(self) -> Shape:
         """Return the fields in the plan's form; of a trace only the first rate, as the plan's changes have others."""
         rate = self.rate_mbps
-        words = asdict(replace(self, rate_mbps=rate.planned()["steps"][0][1]) if isinstance(rate, Trace) else self)
+        words = asdict(replace(self, rate_mbps=rate.to_plan()["steps"][0][1]) if isinstance(rate, Trace) else self)
         words["framing"] = self.counted_framing
         return cast("Shape", words)
 
@@ -152,13 +152,13 @@ class LinkShape:
             value = getattr(self, name)
             if not (is_number(value) and (value == 0 or MIN_DELAY_MS <= value <= MAX_DELAY_MS)):
                 allowed = f"0 or a number from {MIN_DELAY_MS:g} to {MAX_DELAY_MS}"
-                yield f"{name} must be {allowed}, {got(name, value)}"
+                yield f"{name} must be {allowed}, {quote_number(name, value)}"
         for name in ("loss_rate", "duplicate_rate"):
             value = getattr(self, name)
             if not _is_share(value):
                 percent = value if is_number(value) and 1 < value <= 100 else None
                 hint = f"; for {percent:g} % write {percent / 100:g}" if percent else ""
-                yield f"{name} must be in [0, 1], {got(name, value)}{hint}"
+                yield f"{name} must be in [0, 1], {quote_number(name, value)}{hint}"
         yield from self._queue_problems()
         yield from media.problems(self.medium, self.medium_options)
         if self.medium is not None:
@@ -210,7 +210,7 @@ class LinkShape:
             if value is None:
                 continue
             if not (is_integer(value) and low <= value <= high):
-                yield f"{name} must be a whole number from {low}{why} to {high}, {got(name, value)}"
+                yield f"{name} must be a whole number from {low}{why} to {high}, {quote_number(name, value)}"
             if self.medium is None and self.rate_mbps is None:
                 yield f"{name}={short_repr(value)} needs a rate_mbps: without a rate there is nothing to queue for"
         if self.queue_packets is not None and self.queue_bytes is not None:
@@ -291,8 +291,8 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
             raise ScenarioError(problems)
         self.a = a
         self.b = b
-        direction = plain(direction)
-        reverse = plain(reverse)
+        direction = to_python(direction)
+        reverse = to_python(reverse)
         self.reverse = reverse or None
         self.forward = LinkShape(**direction)
         self.backward = LinkShape(**override_fields(direction, reverse or {}))
@@ -306,9 +306,9 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the link as the dict in a scenario file, without fields at their default."""
-        entry = {"a": self.a, "b": self.b, **in_json(difference(LinkShape(), self.forward))}
+        entry = {"a": self.a, "b": self.b, **to_json(difference(LinkShape(), self.forward))}
         if self.reverse:
-            entry["reverse"] = in_json(self.reverse)
+            entry["reverse"] = to_json(self.reverse)
         return entry
 
 
@@ -331,20 +331,20 @@ def takes_link_fields(function: _C) -> _C:
         for item in inspect.signature(LinkShape).parameters.values()
         if item.name not in names
     ]
-    taken = signature.replace(parameters=[*own, *more])
+    full_signature = signature.replace(parameters=[*own, *more])
     example = f"nl.topologies.{function.__name__}({', '.join(f'{item.name}=...' for item in own[:2])})"
-    explained = explain_bad_arguments(example)(function)
+    explaining_function = explain_bad_arguments(example)(function)
 
     @functools.wraps(function)
-    def checked(*arguments: Any, **named: Any) -> Any:
+    def checked(*arguments: Any, **keywords: Any) -> Any:
         """Call the function; raise ScenarioError for a keyword that is no argument and no field of a link."""
-        others = {name: value for name, value in named.items() if name != "reverse"}
-        if wrong := unknown_fields(function.__name__, others, list(taken.parameters)):
+        others = {name: value for name, value in keywords.items() if name != "reverse"}
+        if wrong := unknown_fields(function.__name__, others, list(full_signature.parameters)):
             raise ScenarioError(wrong)
-        return explained(*arguments, **named)
+        return explaining_function(*arguments, **keywords)
 
     called: Any = function if inspect.isclass(function) else checked
-    called.__signature__ = taken
+    called.__signature__ = full_signature
     return cast("_C", called)
 
 
@@ -354,11 +354,11 @@ _FIELDS = inspect.getdoc(LinkShape) or ""
 Link.__doc__ = inspect.cleandoc(Link.__doc__ or "").replace("[fields]", _FIELDS.partition("----------\n")[2])
 
 
-def difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
-    """Return the fields of `after` that differ from `before`, by name."""
-    return {name: value for name, value in vars(after).items() if value != getattr(before, name)}
+def difference(old: LinkShape, new: LinkShape) -> dict[str, Any]:
+    """Return the fields of `new` that differ from `old`, by name."""
+    return {name: value for name, value in vars(new).items() if value != getattr(old, name)}
 
 
-def in_json(values: Mapping[str, Any]) -> dict[str, Any]:
+def to_json(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return fields of a link as a scenario file has them, with traces as dicts."""
     return {name: value.to_dict() if isinstance(value, Trace) else value for name, value in values.items()}

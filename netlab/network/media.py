@@ -168,10 +168,10 @@ def problems(medium: object, options: object) -> Iterator[str]:
     if not isinstance(options, Mapping):
         yield f"medium_options must be a mapping of names to values, got {short_repr(options)}"
         return
-    known = [one.name for one in fields(MEDIA[medium])]
-    unknown = [name for name in options if name not in known]
+    names = [one.name for one in fields(MEDIA[medium])]
+    unknown = [name for name in options if name not in names]
     if unknown:
-        yield from (f"medium_options: {one_of(name, known)}" for name in unknown)
+        yield from (f"medium_options: {one_of(name, names)}" for name in unknown)
         return
     yield from (f"medium_options: {sentence}" for sentence in MEDIA[medium](**options).problems())
 

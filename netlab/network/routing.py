@@ -40,7 +40,7 @@ class Paths:
         self._wiring = wiring
         self._routers = frozenset(wiring.routers)
         self._switches = frozenset(wiring.switches)
-        self._known = frozenset(wiring.nodes)
+        self._node_names = frozenset(wiring.nodes)
         self._hop_from = {hop.interface: hop for hop in wiring.hops}
         self._from_switch: dict[str, list[Hop]] = {}
         for hop in wiring.hops:
@@ -88,7 +88,7 @@ class Paths:
     def _nearest_address(self, src: str, dst: str) -> tuple[str, list[Hop], Gateway]:
         """Return the address of `dst` that is nearest to `src`, the hops to it, and the next node's address."""
         for name in (src, dst):
-            if name not in self._known:
+            if name not in self._node_names:
                 raise ScenarioError([f"there is no node {name!r}; nodes are {', '.join(self._wiring.nodes)}"])
             if name in self._switches:
                 raise ScenarioError([f"{name} is a switch and has no address; name a host or a router"])
@@ -107,16 +107,16 @@ class Paths:
 
     def _ports_on_way(self, src: str, target: Port) -> list[tuple[Port, Port]] | None:
         """Return the sending and receiving ports of each step from `src` to a port; None if a route is missing."""
-        here = src
+        node = src
         passed: list[tuple[Port, Port]] = []
-        while here != target.node:
-            if passed and here not in self._routers:
+        while node != target.node:
+            if passed and node not in self._routers:
                 return None
-            following = self._next_port(here, target)
+            following = self._next_port(node, target)
             if following is None:
                 return None
-            passed.append((self._port_on[here][following.subnet], following))
-            here = following.node
+            passed.append((self._port_on[node][following.subnet], following))
+            node = following.node
         return passed
 
     def addressing(self) -> plan.Addressing:
@@ -130,31 +130,31 @@ class Paths:
             "macs": {hop.interface: _mac(number) for number, hop in enumerate(self._wiring.hops, start=1)},
             "routes": self._routes(),
             "neighbours": [
-                {"node": here.node, "interface": here.interface, "address": there.address, "mac": there.mac}
-                for here in self._ports
-                for there in together[here.subnet]
-                if here.node != there.node
+                {"node": interface.node, "interface": interface.interface, "address": peer.address, "mac": peer.mac}
+                for interface in self._ports
+                for peer in together[interface.subnet]
+                if interface.node != peer.node
             ],
         }
 
-    def _hops_between(self, leaving: str, entered: str) -> list[Hop]:
-        """Return the hops between two interfaces of one subnet, in order: over one link, or through its switches."""
-        ahead = deque([[self._hop_from[leaving]]])
+    def _hops_between(self, src: str, dst: str) -> list[Hop]:
+        """Return the hops from interface `src` to `dst` of one subnet, in order: over one link, or through its switches."""
+        ahead = deque([[self._hop_from[src]]])
         while ahead:
             crossed = ahead.popleft()
             last = crossed[-1]
-            if last.dst_interface == entered:
+            if last.dst_interface == dst:
                 return crossed
             for hop in self._from_switch.get(last.dst, ()):
-                if hop.interface != last.dst_interface and (hop.dst in self._switches or hop.dst_interface == entered):
+                if hop.interface != last.dst_interface and (hop.dst in self._switches or hop.dst_interface == dst):
                     ahead.append([*crossed, hop])
-        raise AssertionError(f"{leaving} and {entered} are in one subnet")
+        raise AssertionError(f"{src} and {dst} are in one subnet")
 
-    def _next_port(self, here: str, target: Port) -> Port | None:
-        """Return the port to which the node `here` sends a packet for the port `target`; None where it has no route."""
-        if target.subnet in self._port_on.get(here, ()):
+    def _next_port(self, node: str, target: Port) -> Port | None:
+        """Return the port to which `node` sends a packet for the port `target`; None where it has no route."""
+        if target.subnet in self._port_on.get(node, ()):
             return target
-        gateway = self._gateway(here, target.subnet)
+        gateway = self._gateway(node, target.subnet)
         if gateway is not None:
             return gateway
         if target.node in self._routers:
@@ -162,22 +162,22 @@ class Paths:
         # A host answers at each of its addresses (Linux is a weak host, RFC 1122, section 3.3.4.2), so an address in a
         # subnet without a router is reached through the host's other subnets.
         others = [port for port in self._ports_of[target.node] if port.subnet != target.subnet]
-        beside = [port for port in others if port.subnet in self._port_on.get(here, ())]
-        if beside:
-            return beside[0]
+        neighbouring = [port for port in others if port.subnet in self._port_on.get(node, ())]
+        if neighbouring:
+            return neighbouring[0]
         near = [
             (self._distances(self._routers_on[port.subnet])[found.node], found)
             for port in others
-            if (found := self._gateway(here, port.subnet))
+            if (found := self._gateway(node, port.subnet))
         ]
         return min(near, key=lambda way: way[0])[1] if near else None
 
-    def _one_per_distance(self, here: str, targets: Sequence[Port]) -> list[Port]:
-        """Return the first of each group of ports at the same distance from `here`, such as those of a router."""
+    def _one_per_distance(self, node: str, targets: Sequence[Port]) -> list[Port]:
+        """Return the first of each group of ports at the same distance from `node`, such as those of a router."""
         first: dict[Any, Port] = {}
         for target in targets:
-            beside = target.subnet in self._port_on.get(here, ())
-            first.setdefault(target.subnet if beside else self._routers_on[target.subnet] or target.subnet, target)
+            adjacent = target.subnet in self._port_on.get(node, ())
+            first.setdefault(target.subnet if adjacent else self._routers_on[target.subnet] or target.subnet, target)
         return list(first.values())
 
     def _routes(self) -> list[plan.Route]:
@@ -224,10 +224,10 @@ class Paths:
             far = dict.fromkeys(routers, 0)
             ahead = deque(sorted(routers))
             while ahead:
-                here = ahead.popleft()
-                for port in self._gateways[here]:
+                node = ahead.popleft()
+                for port in self._gateways[node]:
                     if port.node not in far:
-                        far[port.node] = far[here] + 1
+                        far[port.node] = far[node] + 1
                         ahead.append(port.node)
             self._distances_to[routers] = far
         return self._distances_to[routers]
@@ -318,9 +318,9 @@ def aggregate_prefixes(next_at: dict[int, Gateway], own: Iterable[int]) -> list[
     return [(f"10.{first >> 8}.{first & 0xFF}.0/{length}", gateway) for first, length, gateway in sorted(found)]
 
 
-def _group_ports(ports: Iterable[Port], of: Callable[[Port], _Key]) -> dict[_Key, list[Port]]:
-    """Return the ports in lists, by the key that `of` returns for each."""
+def _group_ports(ports: Iterable[Port], key_of: Callable[[Port], _Key]) -> dict[_Key, list[Port]]:
+    """Return the ports in lists, by the key that `key_of` returns for each."""
     found: dict[_Key, list[Port]] = {}
     for port in ports:
-        found.setdefault(of(port), []).append(port)
+        found.setdefault(key_of(port), []).append(port)
     return found

@@ -5,7 +5,7 @@ from typing import Any
 
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import ScenarioError, unknown_name
-from netlab.base.values import is_integer, plain, short_repr
+from netlab.base.values import is_integer, short_repr, to_python
 from netlab.network.link import Link, LinkShape, takes_link_fields
 from netlab.network.topology import Topology, topology_from_links
 
@@ -36,7 +36,7 @@ def dumbbell(
     rate_mbps, delay_ms, queue_packets
         Properties of the bottleneck in both directions; further fields of `netlab.Link` may follow.
     """
-    pairs = plain(pairs)
+    pairs = to_python(pairs)
     if not (is_integer(pairs) and 1 <= pairs <= MAX_PAIRS):
         raise ScenarioError([f"pairs must be a whole number from 1 to {MAX_PAIRS}, got {short_repr(pairs)}"])
     left = [f"h{i}" for i in range(1, pairs + 1)]
@@ -194,11 +194,11 @@ def _queue(rate_mbps: float | None, queue_packets: int | None, more: Mapping[str
     return queue_packets
 
 
-def _require_one_each(places: Sequence[str], **given: Any) -> None:
-    """Raise ScenarioError unless each argument in `given` has one value for each of `places`."""
+def _require_one_each(places: Sequence[str], **values: Any) -> None:
+    """Raise ScenarioError unless each argument in `values` has one value for each of `places`."""
     problems = [
         f"{name} needs {len(places)} values, one each for {' and '.join(places)}, got {short_repr(value)}"
-        for name, value in given.items()
+        for name, value in values.items()
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != len(places)
     ]
     if problems:

@@ -166,21 +166,21 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
     def _link_problems(self) -> Iterable[str]:
         """Yield a message for each mistake in a link or in the names of its ends."""
-        known = set(self.nodes)
+        nodes = set(self.nodes)
         for link in self.links:
             where = f"link {link.a}-{link.b}"
             for end in dict.fromkeys((link.a, link.b)):
-                if end not in known:
+                if end not in nodes:
                     yield f"{where}: there is no node {end!r}; nodes are {', '.join(self.nodes) or 'none'}"
             if link.a == link.b:
                 yield f"{where}: a link must join two different nodes"
-            there = link.forward.problems("")
-            yield from (where + problem for problem in there)
+            own = link.forward.problems("")
+            yield from (where + problem for problem in own)
             forward, backward = ((way.medium, way.medium_options) for way in (link.forward, link.backward))
             if forward != backward:
                 yield f"{where}, reverse: both directions share one medium; give medium and its options to the link"
             # Report a mistake that `reverse` inherits only once.
-            yield from (f"{where}, reverse{problem}" for problem in link.backward.problems("") if problem not in there)
+            yield from (f"{where}, reverse{problem}" for problem in link.backward.problems("") if problem not in own)
 
     def _name_problems(self) -> Iterable[str]:
         """Yield a message for each node's name that is not allowed or occurs twice."""
@@ -299,38 +299,38 @@ def topology_from_links(*links: Link) -> Topology:
     return Topology(hosts, routers, switches, links)
 
 
-def _read_names(kind: str, given: object, problems: list[str]) -> list[str]:
+def _read_names(kind: str, value: object, problems: list[str]) -> list[str]:
     """Return the names in the field `kind` ("hosts", "routers" or "switches") of a topology; append a message to
-    `problems` if its value `given` is not a list of names.
+    `problems` if its value value is not a list of names.
     """
-    names = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else [given]
+    names = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)) else [value]
     sound = [str(name) for name in names if isinstance(name, str)]
-    if isinstance(given, str) or len(sound) < len(names):
+    if isinstance(value, str) or len(sound) < len(names):
         links = any(isinstance(name, Link) for name in names)
         remedy = (
-            f"; {kind}=[{short_repr(given)}]"
-            if isinstance(given, str)
+            f"; {kind}=[{short_repr(value)}]"
+            if isinstance(value, str)
             else "; links have a name: links=[...]"
             if links
             else ""
         )
-        problems.append(f"topology: {kind} must be a list of names, got {short_repr(given)}{remedy}")
+        problems.append(f"topology: {kind} must be a list of names, got {short_repr(value)}{remedy}")
     return sound
 
 
 def _read_links(links: Iterable[object], problems: list[str]) -> list[Link]:
     """Return the links that can be read, from objects or dicts; append a message to `problems` for each mistake."""
     found = []
-    for position, given in enumerate(links, start=1):
-        if isinstance(given, Link):
-            found.append(given)
-        elif not isinstance(given, Mapping):
-            problems.append(f"link {position} must be an object with a and b, got {short_repr(given)}")
-        elif missing := [end for end in ("a", "b") if not isinstance(given.get(end), str)]:
+    for position, link in enumerate(links, start=1):
+        if isinstance(link, Link):
+            found.append(link)
+        elif not isinstance(link, Mapping):
+            problems.append(f"link {position} must be an object with a and b, got {short_repr(link)}")
+        elif missing := [end for end in ("a", "b") if not isinstance(link.get(end), str)]:
             ends = " and ".join(missing)
-            problems.append(f"link {position} must name the node at its end {ends}, got {short_repr(given)}")
+            problems.append(f"link {position} must name the node at its end {ends}, got {short_repr(link)}")
         else:
-            words = dict(given)
+            words = dict(link)
             a, b, reverse = words.pop("a"), words.pop("b"), words.pop("reverse", None)
             problems += field_problems(f"link {a}-{b}", words, reverse)
             forward, backward = (

@@ -15,7 +15,7 @@ from typing import Any
 from netlab.base.arguments import explain_bad_construction
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.units import BITS_PER_MEGABIT, MS_PER_S, rate_mbps
-from netlab.base.values import is_number, plain, short_repr
+from netlab.base.values import is_number, short_repr, to_python
 from netlab.plan import TraceSteps
 
 MIN_RATE_MBPS = 0.001
@@ -65,8 +65,8 @@ class Trace:
         """Describe a trace of `steps` (s, Mbit/s), repeated after `duration_s` (None: the last step is as long as the
         one before), whose rates count `framing` (None: the link's). `problems` returns the mistakes.
         """
-        self._steps = plain(steps)
-        self._duration_s = plain(duration_s)
+        self._steps = to_python(steps)
+        self._duration_s = to_python(duration_s)
         self.framing = framing
 
     @classmethod
@@ -143,8 +143,8 @@ class Trace:
         steps = self._steps
         if isinstance(steps, (list, tuple)):
             steps = [list(step) if isinstance(step, (list, tuple)) else step for step in steps]
-        given = {"duration_s": self._duration_s, "framing": self.framing}
-        return {"trace": steps, **{name: value for name, value in given.items() if value is not None}}
+        options = {"duration_s": self._duration_s, "framing": self.framing}
+        return {"trace": steps, **{name: value for name, value in options.items() if value is not None}}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Trace) and self.to_dict() == other.to_dict()
@@ -179,7 +179,7 @@ class Trace:
         for number, step in enumerate(self._steps, start=1):
             where = f"trace, step {number}"
             if not (
-                isinstance(step, (list, tuple)) and len(step) == 2 and all(is_number(plain(part)) for part in step)
+                isinstance(step, (list, tuple)) and len(step) == 2 and all(is_number(to_python(part)) for part in step)
             ):
                 found.append(f"{where} must be a time in s and a rate in Mbit/s, got {short_repr(step)}")
                 continue
@@ -286,7 +286,7 @@ class Trace:
         rate = self.steps[place][1]
         return rounds * self.duration_s + moments_s[place] + ((left_mbit - sums[place]) / rate if rate else 0.0)
 
-    def planned(self) -> TraceSteps:
+    def to_plan(self) -> TraceSteps:
         """Return the trace in the plan's form; an outage is the lowest rate."""
         return {"steps": [(at_s, max(mbps, MIN_RATE_MBPS)) for at_s, mbps in self.steps], "duration_s": self.duration_s}
 

@@ -34,7 +34,7 @@ class Hop:
 
     def to_dict(self) -> plan.Hop:
         """Return the hop in the plan's form."""
-        return cast("plan.Hop", {**vars(self), "shape": self.shape.planned()})
+        return cast("plan.Hop", {**vars(self), "shape": self.shape.to_plan()})
 
 
 @dataclass(frozen=True)

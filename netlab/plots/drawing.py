@@ -175,11 +175,11 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
 def _links_from(node: str, near: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """Return the number of links from `node` to each node that it reaches, by name; `near` has all their neighbours."""
     found, waiting = {node: 0}, [node]
-    for here in waiting:
-        for there in near[here]:
-            if there not in found:
-                found[there] = found[here] + 1
-                waiting.append(there)
+    for current in waiting:
+        for neighbour in near[current]:
+            if neighbour not in found:
+                found[neighbour] = found[current] + 1
+                waiting.append(neighbour)
     return found
 
 
@@ -321,11 +321,11 @@ def _link_text(link: Any, room_px: float) -> str:
     """Return the label of a link: its properties, or those of each direction if they differ, in lines that fit into
     `room_px` pixels where they can; "" without properties.
     """
-    there, back = _shape_words(link.forward), _shape_words(link.backward)
-    if there == back:
-        return "<br>".join(there)
+    forward, backward = _shape_words(link.forward), _shape_words(link.backward)
+    if forward == backward:
+        return "<br>".join(forward)
     lines = []
-    for a, b, words in ((link.a, link.b, there), (link.b, link.a, back)):
+    for a, b, words in ((link.a, link.b, forward), (link.b, link.a, backward)):
         unbroken = [word.replace(" ", "\N{NO-BREAK SPACE}") for word in words or ["unlimited"]]
         text = f"{a}→{b}:\N{NO-BREAK SPACE}{', '.join(unbroken)}"
         lines += textwrap.wrap(text, max(MIN_LABEL_WIDTH, int(room_px / CHARACTER_PX)), break_long_words=False)

@@ -81,17 +81,17 @@ def place_legend(fig_dict: dict[str, Any]) -> dict[str, Any]:
 
 def break_titles(layout: dict[str, Any]) -> dict[str, Any]:
     """Return a figure's layout in which its title and the titles of its vertical axes have two lines if one is too long."""
-    broken = {**layout, **_broken(layout, MAX_TITLE_LETTERS)}
+    broken = {**layout, **_broken_title(layout, MAX_TITLE_LETTERS)}
     plot_px = layout.get("height", LAB_HEIGHT) - AROUND_PLOT_PX
     for name in (name for name in layout if name.startswith("yaxis")):
         axis = layout[name]
         low, high = axis.get("domain", (0.0, 1.0))
         letter_px = LETTER_WIDTH * axis.get("title", {}).get("font", {}).get("size", AXIS_TITLE_PX)
-        broken[name] = {**axis, **_broken(axis, int((high - low) * plot_px / letter_px))}
+        broken[name] = {**axis, **_broken_title(axis, int((high - low) * plot_px / letter_px))}
     return broken
 
 
-def _broken(part: dict[str, Any], letters: int) -> dict[str, Any]:
+def _broken_title(part: dict[str, Any], letters: int) -> dict[str, Any]:
     """Return the title of a layout or an axis with at most `letters` letters in a line where possible, as a dict with
     the key "title"; an empty dict if there is no title, or if it has line breaks of its own.
     """

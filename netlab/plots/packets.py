@@ -41,11 +41,11 @@ def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = 
             "crosses, without a filter that leaves it out."
         )
     ends = ["src", "src_port", "dst", "dst_port"]
-    here, port, there, other_port = cast(
+    sender, port, receiver, other_port = cast(
         "tuple[str, float, str, float]", chosen.groupby(ends).payload_bytes.sum().idxmax()
     )
     sent = chosen[
-        (chosen.src == here) & (chosen.src_port == port) & (chosen.dst == there) & (chosen.dst_port == other_port)
+        (chosen.src == sender) & (chosen.src_port == port) & (chosen.dst == receiver) & (chosen.dst_port == other_port)
     ]
     # Choose the end of the link that data leaves; with several captures, the first that sees the data.
     first = sent.iloc[0]
@@ -54,9 +54,9 @@ def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = 
     acks = at_node[
         ~at_node.departs
         & (at_node.protocol == "tcp")
-        & (at_node.src == there)
+        & (at_node.src == receiver)
         & (at_node.src_port == other_port)
-        & (at_node.dst == here)
+        & (at_node.dst == sender)
         & (at_node.dst_port == port)
         & at_node.ack.notna()
     ]
@@ -66,7 +66,7 @@ def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = 
     data["again"] = data["last"] <= data["last"].cummax().shift(fill_value=0)
     reached = acks[["t_s"]].assign(ack=_relative_bytes(acks.ack, begin))
     reached = reached.assign(window=reached.ack + acks.window_bytes)
-    label = f"{here}:{int(port)} to {there}:{int(other_port)}, seen at {first.node}"
+    label = f"{sender}:{int(port)} to {receiver}:{int(other_port)}, seen at {first.node}"
     return Connection(label, data.reset_index(drop=True), reached.reset_index(drop=True))
 
 

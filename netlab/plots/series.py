@@ -82,18 +82,18 @@ def time_series(
     pings = getattr(run, "pings", None)
     if pings is not None and not pings["rtt_ms"].notna().any():
         pings = None
-    shown = _quantities_with_values(intervals, quantities, always=("rtt_ms",) if pings is not None else ())
+    strips = _quantities_with_values(intervals, quantities, always=("rtt_ms",) if pings is not None else ())
     if interfaces is None:
         most = queues.groupby("interface", sort=False)["backlog_packets"].max()
         interfaces = [str(interface) for interface in most.index[most > 0]]
     else:
         interfaces = [_interface(queues, each) for each in interfaces]
-    rows = [*shown, *(["backlog_packets"] if interfaces else [])]
+    rows = [*strips, *(["backlog_packets"] if interfaces else [])]
     if not rows:
         raise NetlabError("The run has no series to draw: it ended before its first interval.")
 
     figure = make_subplots(rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.16 / len(rows))
-    for row, quantity in enumerate(shown, start=1):
+    for row, quantity in enumerate(strips, start=1):
         for series, (flow, frame) in enumerate(intervals.groupby("flow", sort=False)):
             if frame[quantity].notna().any():
                 _add_curve(figure, row, frame, quantity, str(flow), line(series))
@@ -200,13 +200,13 @@ def _label_places(labels: Mapping[float, str], span: Sequence[float]) -> list[_L
             rightwards.append((at_s, words, "left", begin_px, begin_px + width_px))
         else:
             leftwards.append((at_s, words, "right", begin_px - width_px, begin_px))
-    taken: list[tuple[int, float, float]] = []
+    occupied: list[tuple[int, float, float]] = []
     found = []
     # A label crosses the vertical lines of later labels on its side, which end below it: so place the outermost first.
     for at_s, words, anchor, left_px, right_px in [*rightwards[::-1], *leftwards]:
-        below = [line for line, start_px, end_px in taken if left_px < end_px and right_px > start_px]
+        below = [line for line, start_px, end_px in occupied if left_px < end_px and right_px > start_px]
         line = 1 + max(below, default=-1)
-        taken.append((line, left_px, right_px))
+        occupied.append((line, left_px, right_px))
         found.append(_LabelPlace(at_s, words, line, anchor))
     return sorted(found)
 
@@ -215,8 +215,8 @@ def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str], 
     """Return the quantities with a value in `intervals`, or in `always`. Raises NetlabError for an unknown one."""
     for quantity in quantities:
         if quantity not in intervals:
-            known = ", ".join(column for column in intervals if column in LABELS)
-            raise NetlabError(f"The run has no series {quantity!r}; it has {known}.")
+            columns = ", ".join(column for column in intervals if column in LABELS)
+            raise NetlabError(f"The run has no series {quantity!r}; it has {columns}.")
     return [quantity for quantity in quantities if quantity in always or intervals[quantity].notna().any()]
 
 

@@ -144,9 +144,9 @@ def _series_in_words(drawn: go.Figure) -> list[str]:
     titles = [axis.title.text for axis in drawn.select_yaxes() if axis.title.text]
     parts += [f"Up: {', '.join(dict.fromkeys(titles))}"] if titles else []
     flat = [trace for trace in drawn.data if "yaxis" in trace]
-    shown = [(trace, _heights(trace)) for trace in flat if trace.name and role(trace) != "earlier"]
-    largest = max((abs(y) for trace, ys in shown if role(trace) != "residual" for y in ys), default=0.0)
-    for trace, ys in shown:
+    series = [(trace, _heights(trace)) for trace in flat if trace.name and role(trace) != "earlier"]
+    largest = max((abs(y) for trace, ys in series if role(trace) != "residual" for y in ys), default=0.0)
+    for trace, ys in series:
         if not ys:
             continue
         axis = drawn.layout["yaxis" + (trace.yaxis or "y")[1:]]

@@ -90,7 +90,7 @@ class RunCache:
             paths_of.setdefault(path.name.removesuffix(SUFFIX).removesuffix(".json"), []).append(path)
         for paths in paths_of.values():
             found = []
-            for path in (part for whole in paths for part in _with_contents(whole)):
+            for path in (part for saved in paths for part in _with_contents(saved)):
                 try:
                     found.append(path.stat())
                 except FileNotFoundError:
@@ -123,7 +123,7 @@ def code_hash(package: Path = PACKAGE) -> str:
     """Return the hash of netlab's sources in the directory `package` that decide a number once the plan is made; the
     engine's are in its fingerprint.
     """
-    return source_hash.of_package(package, EXCLUDED_SUBPACKAGES)
+    return source_hash.hash_package(package, EXCLUDED_SUBPACKAGES)
 
 
 def key(scenario: Scenario, conditions_text: str) -> str | None:

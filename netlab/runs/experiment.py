@@ -11,7 +11,7 @@ from netlab import captures as capture_files
 from netlab import engines, measure
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import Interrupted
-from netlab.base.progress_bar import Progress, shown_progress
+from netlab.base.progress_bar import Progress, show_progress
 from netlab.base.version import VERSION
 from netlab.captures import Capture
 from netlab.engines import Engine
@@ -88,7 +88,7 @@ def run(
     runner = engines.choose(engine, [plan])
     began = time.monotonic()
     try:
-        with shown_progress(progress, scenario.duration_s, "s", what="network time") as tell:
+        with show_progress(progress, scenario.duration_s, "s", what="network time") as tell:
             raw = runner.execute(plan, on_progress=lambda t_s: tell(t_s, scenario.duration_s), cancel=cancel)
     except KeyboardInterrupt:
         raise Interrupted("the run was stopped, and nothing of it is kept.") from None
@@ -107,7 +107,7 @@ def run(
         "wall_s": round(time.monotonic() - began, 3),
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    made = measure.to_run(raw, plan, settings, artifacts)
-    for sentence in [*made.failed_commands(), *equal_deliveries(raw["flows"])]:
+    result = measure.to_run(raw, plan, settings, artifacts)
+    for sentence in [*result.failed_commands(), *equal_deliveries(raw["flows"])]:
         warnings.warn(sentence, stacklevel=3)
-    return made
+    return result

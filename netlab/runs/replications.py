@@ -14,7 +14,7 @@ import pandas as pd
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import NetlabError, ScenarioError
 from netlab.base.progress_bar import Progress
-from netlab.base.values import is_integer, plain, short_repr
+from netlab.base.values import is_integer, short_repr, to_python
 from netlab.measure.results import FLOW_COLUMNS, Run
 from netlab.network.change import Change
 from netlab.network.topology import Topology
@@ -97,11 +97,11 @@ def interval(values: Any, others: Any = None) -> Interval:
     >>> print(interval([7.0, 8.0, 9.0], [1.0, 2.0, 3.0]))
     6 ± 2.3
     """
-    given = _numbers(values)
+    numbers = _numbers(values)
     if others is not None:
-        return _welch(given, _numbers(others))
-    half = student_t(len(given)) * np.std(given, ddof=1) / np.sqrt(len(given))
-    return Interval(float(np.mean(given)), float(half))
+        return _welch(numbers, _numbers(others))
+    half = student_t(len(numbers)) * np.std(numbers, ddof=1) / np.sqrt(len(numbers))
+    return Interval(float(np.mean(numbers)), float(half))
 
 
 def _welch(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> Interval:
@@ -131,26 +131,26 @@ def _numbers(values: Any) -> npt.NDArray[np.float64]:
             f"interval() takes numbers, and {short_repr(texts[0])} is a text: write numbers without quotes."
         )
     try:
-        given = np.asarray(listed, dtype=float)
+        numbers = np.asarray(listed, dtype=float)
     except (TypeError, ValueError):
         raise NetlabError(f"interval() takes a list or a column of numbers, got {short_repr(values)}.") from None
-    if given.ndim != 1 or len(given) < 2:
+    if numbers.ndim != 1 or len(numbers) < 2:
         raise NetlabError(
-            f"An interval needs two values or more, got {given.size}: one value says nothing of how far others lie from it."
+            f"An interval needs two values or more, got {numbers.size}: one value says nothing of how far others lie from it."
         )
-    missing = int(np.isnan(given).sum())
+    missing = int(np.isnan(numbers).sum())
     if missing:
         column = getattr(values, "name", None)
         rows = 'my_table[my_table["kind"] == "ping"]' + (f'["{column}"]' if isinstance(column, str) else "")
         raise NetlabError(
-            f"{missing} of {len(given)} values are missing (NaN). Are these rows of several kinds (tcp, udp, ping)? Only some "
+            f"{missing} of {len(numbers)} values are missing (NaN). Are these rows of several kinds (tcp, udp, ping)? Only some "
             f"kinds have each column: select the rows first, such as {rows}. If all are of one kind, say what a missing value "
             "means before you leave it out."
         )
-    if not np.isfinite(given).all():
-        infinite = int((~np.isfinite(given)).sum())
-        raise NetlabError(f"{infinite} of {len(given)} values are infinite: was something divided by zero?")
-    return given
+    if not np.isfinite(numbers).all():
+        infinite = int((~np.isfinite(numbers)).sum())
+        raise NetlabError(f"{infinite} of {len(numbers)} values are infinite: was something divided by zero?")
+    return numbers
 
 
 @explain_bad_arguments('nl.repeat(network, [nl.Tcp("h1", "h2")], duration_s=10, seeds=10)')
@@ -229,40 +229,40 @@ def repeat(
     return table_of(scenario.to_dict(), runs)
 
 
-def _are_cases(given: Any) -> TypeGuard[Mapping[Any, Scenario]]:
+def _are_cases(value: Any) -> TypeGuard[Mapping[Any, Scenario]]:
     """Return whether the first argument of `repeat` is a mapping of label to scenario, not the dict of a scenario file."""
-    return isinstance(given, Mapping) and any(isinstance(scenario, Scenario) for scenario in given.values())
+    return isinstance(value, Mapping) and any(isinstance(scenario, Scenario) for scenario in value.values())
 
 
 def _repeat_cases(
     cases: Mapping[Any, Scenario],
     seeds: Sequence[int],
     case: str | Sequence[str],
-    wrong: list[str],
-    how: dict[str, Any],
+    problems: list[str],
+    options: dict[str, Any],
 ) -> pd.DataFrame:
-    """Return the table of `repeat` for several cases by label. `case` names the columns of the labels, `how` goes to
-    `sweep`. Raises ScenarioError with the mistakes in `wrong` and those in the cases and the names of columns.
+    """Return the table of `repeat` for several cases by label. `case` names the columns of the labels, `options` goes to
+    `sweep`. Raises ScenarioError with the mistakes in `problems` and those in the cases and the names of columns.
     """
     names = [case] if isinstance(case, str) else list(case)
-    wrong += [
+    problems += [
         f"case: {short_repr(name)} is a column of the table already; choose another name"
         for name in names
         if name in ("seed", *FLOW_COLUMNS)
     ]
     for label, scenario in cases.items():
         if not isinstance(scenario, Scenario):
-            wrong.append(f"case {short_repr(label)} must be an nl.Scenario, got {short_repr(scenario)}")
+            problems.append(f"case {short_repr(label)} must be an nl.Scenario, got {short_repr(scenario)}")
         if not isinstance(case, str) and not (isinstance(label, tuple) and len(label) == len(names)):
-            wrong.append(
+            problems.append(
                 f"case={names} names {len(names)} parts of a label; the label {short_repr(label)} has other parts"
             )
-    if wrong:
-        raise ScenarioError(wrong)
-    runs = sweep({(label, seed): replace(cases[label], seed=seed) for label in cases for seed in seeds}, **how)
+    if problems:
+        raise ScenarioError(problems)
+    runs = sweep({(label, seed): replace(cases[label], seed=seed) for label in cases for seed in seeds}, **options)
     table = pd.concat(
         [
-            _labelled(
+            _labelled_flows(
                 run, dict(zip([*names, "seed"], [*([label] if isinstance(case, str) else label), seed], strict=True))
             )
             for (label, seed), run in runs.items()
@@ -276,7 +276,7 @@ def _repeat_cases(
 class _SharedDict(dict[str, Any]):
     """The dict of a scenario, or of several by label, in a table's `attrs`, which pandas does not copy."""
 
-    def __deepcopy__(self, _copied: Any) -> _SharedDict:
+    def __deepcopy__(self, _memo: Any) -> _SharedDict:
         """Return this dict itself, which all copies of a table share."""
         # pandas deep-copies `attrs` at each operation; nobody changes this dict, so all tables can share it.
         return self
@@ -284,12 +284,12 @@ class _SharedDict(dict[str, Any]):
 
 def table_of(scenario: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame:
     """Return the flows of the runs, given by seed, in one table with a column `seed`; its `attrs` have the scenario."""
-    table = pd.concat([_labelled(run, {"seed": seed}) for seed, run in runs.items()], ignore_index=True)
+    table = pd.concat([_labelled_flows(run, {"seed": seed}) for seed, run in runs.items()], ignore_index=True)
     table.attrs["scenario"] = _SharedDict(scenario)
     return table
 
 
-def _labelled(run: Run, labels: Mapping[str, Any]) -> pd.DataFrame:
+def _labelled_flows(run: Run, labels: Mapping[str, Any]) -> pd.DataFrame:
     """Return the flows of a run with columns of equal values in front, from these values by column."""
     table = run.flows.copy()
     for place, (name, value) in enumerate(labels.items()):
@@ -297,22 +297,22 @@ def _labelled(run: Run, labels: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def _seeds(given: int | Iterable[int]) -> tuple[list[int], list[str]]:
-    """Return the seeds that `given` means (10: 1 to 10; of a list its items), and a message for each mistake in it."""
-    given = plain(given)
-    if isinstance(given, int) and is_integer(given):
-        number = given
+def _seeds(value: int | Iterable[int]) -> tuple[list[int], list[str]]:
+    """Return the seeds that `value` means (10: 1 to 10; of a list its items), and a message for each mistake in it."""
+    value = to_python(value)
+    if isinstance(value, int) and is_integer(value):
+        number = value
         return list(range(1, number + 1)), [] if number >= 1 else [f"seeds must be 1 or more, got {number}"]
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        return [], [f"seeds must be a whole number or a list of whole numbers, got {short_repr(given)}"]
-    chosen = [plain(seed) for seed in given]
-    wrong = [
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return [], [f"seeds must be a whole number or a list of whole numbers, got {short_repr(value)}"]
+    chosen = [to_python(seed) for seed in value]
+    problems = [
         f"seeds: {short_repr(seed)} is no whole number from 0 to 2**64 - 1"
         for seed in chosen
         if not (is_integer(seed) and 0 <= seed < 2**64)
     ]
     if not chosen:
-        wrong.append("seeds must hold one seed or more, got none")
+        problems.append("seeds must hold one seed or more, got none")
     if len(set(map(str, chosen))) < len(chosen):
-        wrong.append("seeds must differ: the same seed gives the same run")
-    return chosen, wrong
+        problems.append("seeds must differ: the same seed gives the same run")
+    return chosen, problems

@@ -14,11 +14,11 @@ from typing import Any, cast
 
 from netlab import captures as capture_files
 from netlab import traffic
-from netlab.base.arguments import explain_bad_construction, got, unknown_fields
+from netlab.base.arguments import explain_bad_construction, quote_number, unknown_fields
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS, OFFLOAD_ABOVE_MBPS
 from netlab.base.units import BITS_PER_BYTE, US_PER_S, mbps_to_bps, ms_to_s
-from netlab.base.values import is_integer, is_number, plain, short_repr
+from netlab.base.values import is_integer, is_number, short_repr, to_python
 from netlab.captures import Capture
 from netlab.network import change, media
 from netlab.network.change import Change
@@ -85,7 +85,7 @@ class Scenario:
     def __post_init__(self) -> None:
         """Turn NumPy's numbers in the settings into Python's own, and mappings into dicts."""
         for name in ("duration_s", "seed", "interval_s", "sysctls"):
-            object.__setattr__(self, name, plain(getattr(self, name)))
+            object.__setattr__(self, name, to_python(getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scenario as the dict of its file."""
@@ -121,16 +121,16 @@ class Scenario:
             unread = [f"topology must be an object with hosts and links, got {short_repr(document['topology'])}"]
         problems += unread
         items: list[Traffic | None] = []
-        given = document.get("traffic", [])
-        if isinstance(given, (list, tuple)):
-            for number, item in enumerate(given, start=1):
+        traffic_list = document.get("traffic", [])
+        if isinstance(traffic_list, (list, tuple)):
+            for number, item in enumerate(traffic_list, start=1):
                 read, found = traffic.read(item, f"traffic {number}")
                 items.append(read)
                 problems += found
-            if "traffic" in document and not given:
+            if "traffic" in document and not traffic_list:
                 problems.append(NO_TRAFFIC)
         else:
-            problems.append(f"traffic must be a list, got {short_repr(given)}")
+            problems.append(f"traffic must be a list, got {short_repr(traffic_list)}")
         rest = {name: document[name] for name in SCENARIO_FIELDS[2:-2] if name in document}
         for name, read_list in (("captures", capture_files.read), ("changes", change.read)):
             if name in document:
@@ -138,7 +138,7 @@ class Scenario:
                 problems += wrong
         scenario = cls(topology or Topology(), [item for item in items if item is not None], **rest)
         # Also check the parts that could be read, so that one error lists all mistakes of the file.
-        problems += scenario._problems(topology, items, whole=not unread)
+        problems += scenario._problems(topology, items, complete=not unread)
         if problems:
             raise ScenarioError(problems)
         return scenario
@@ -163,13 +163,13 @@ class Scenario:
             "traffic": traffic, "duration_s": duration_s, "seed": seed, "interval_s": interval_s,
             "sysctls": sysctls, "captures": captures, "changes": changes,
         }  # fmt: skip
-        given = {name: value for name, value in rest.items() if value is not None}
+        arguments = {name: value for name, value in rest.items() if value is not None}
         if isinstance(network, Scenario) or (isinstance(network, Mapping) and _is_whole(network)):
             conflicts: list[str] = []
-            if given:
+            if arguments:
                 conflicts.append(
-                    f"a whole scenario was given, and next to it {', '.join(given)}, which the scenario has already; make "
-                    f"another scenario: dataclasses.replace(scenario, {next(iter(given))}=...)"
+                    f"a whole scenario was given, and next to it {', '.join(arguments)}, which the scenario has already; make "
+                    f"another scenario: dataclasses.replace(scenario, {next(iter(arguments))}=...)"
                 )
             try:
                 scenario = network if isinstance(network, Scenario) else cls.from_dict(network)
@@ -179,7 +179,7 @@ class Scenario:
                 raise ScenarioError(conflicts)
         else:
             topology = network_of(network) if isinstance(network, Mapping) else network
-            scenario = cls(topology, **{"traffic": (), **given})
+            scenario = cls(topology, **{"traffic": (), **arguments})
         scenario.validate()
         return scenario
 
@@ -203,14 +203,14 @@ class Scenario:
         if not self.traffic:
             found.append(NO_TRAFFIC)
         items = [item if traffic.is_known(item) else None for item in self.traffic]
-        return found + self._problems(self.topology, items, whole=True)
+        return found + self._problems(self.topology, items, complete=True)
 
-    def _problems(self, topology: Topology | None, items: Sequence[Traffic | None], *, whole: bool) -> list[str]:
+    def _problems(self, topology: Topology | None, items: Sequence[Traffic | None], *, complete: bool) -> list[str]:
         """Return a message for each mistake in the parts that could be read: `topology` is None or an item of `items`
-        is None if it could not be read, and `whole` is False if parts of the topology could not.
+        is None if it could not be read, and `complete` is False if parts of the topology could not.
         """
         found = topology.problems() if topology is not None else []
-        paths = Paths(topology.wiring()) if topology is not None and whole and not found else None
+        paths = Paths(topology.wiring()) if topology is not None and complete and not found else None
         found += self._settings_problems()
         found += self._capture_problems(topology if paths is not None else None)
         found += change.problems(self.changes, topology if paths is not None else None, self.duration_s)
@@ -234,10 +234,12 @@ class Scenario:
         """Return a message for each mistake in the duration, the interval, the seed and the sysctls."""
         found = []
         if not (is_number(self.duration_s) and 0 < self.duration_s <= MAX_RUN_S):
-            found.append(f"duration_s must be above 0 and at most {MAX_RUN_S:g}, {got('duration_s', self.duration_s)}")
+            found.append(
+                f"duration_s must be above 0 and at most {MAX_RUN_S:g}, {quote_number('duration_s', self.duration_s)}"
+            )
         if not (is_number(self.interval_s) and self.interval_s >= MIN_INTERVAL_S):
             found.append(
-                f"interval_s must be a number of at least {MIN_INTERVAL_S}, {got('interval_s', self.interval_s)}"
+                f"interval_s must be a number of at least {MIN_INTERVAL_S}, {quote_number('interval_s', self.interval_s)}"
             )
         if not found and self.interval_s > self.duration_s:
             found.append(
@@ -249,7 +251,7 @@ class Scenario:
                 f"{self.duration_s:g} s; {MAX_INTERVALS} is the most"
             )
         if not (is_integer(self.seed) and 0 <= self.seed < 2**64):
-            found.append(f"seed must be a whole number from 0 to 2**64 - 1, {got('seed', self.seed)}")
+            found.append(f"seed must be a whole number from 0 to 2**64 - 1, {quote_number('seed', self.seed)}")
         if not isinstance(self.sysctls, Mapping):
             return [*found, f"sysctls must be a mapping of names to values, got {short_repr(self.sysctls)}"]
         for name, value in self.sysctls.items():
@@ -314,7 +316,7 @@ class Scenario:
                 for item in self.captures
                 for position in [topology.position(item.a, item.b)]
             ],
-            "changes": change.planned(topology, self.changes),
+            "changes": change.plan_changes(topology, self.changes),
             "seed": self.seed,
             "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
         }
@@ -334,7 +336,7 @@ class Scenario:
 
     def _plan_item(self, item: Traffic, label: str, paths: Paths) -> Item:
         """Return an item of traffic in the plan's form, with its label and the address of its destination."""
-        planned = item.planned(label, self.traffic)
+        planned = item.to_plan(label, self.traffic)
         if not isinstance(item, Flow):
             return planned
         return cast("Item", {**planned, "address": paths.address(item.src, item.dst)})
@@ -389,7 +391,7 @@ def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where:
     """Return a message, after the prefix `where`, if the endpoints of an item of traffic do not exist or are not
     connected (unchecked if `paths` is None), or if nothing would limit its rate.
     """
-    allowed = topology.nodes if item.anywhere else [*topology.hosts, *topology.routers]
+    allowed = topology.nodes if item.allows_switches else [*topology.hosts, *topology.routers]
     found = [f"{where}: {end}: {one_of(name, allowed)}" for end, name in item.ends.items() if name not in allowed]
     if found or not isinstance(item, Flow):
         return found
@@ -398,12 +400,12 @@ def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where:
     if paths is None:
         return []
     try:
-        there = paths.hops(item.src, item.dst)
+        hops = paths.hops(item.src, item.dst)
         paths.hops(item.dst, item.src)
     except ScenarioError as error:
         return [f"{where}: {problem}" for problem in error.problems]
     unlimited = item.without_rate()
-    if unlimited is not None and all(math.isinf(hop.rate_mbps) for hop in there):
+    if unlimited is not None and all(math.isinf(hop.rate_mbps) for hop in hops):
         return [f"{where}: {unlimited}"]
     return []
 
@@ -413,16 +415,16 @@ def _is_whole(document: Mapping[str, Any]) -> bool:
     return not document.keys() & {"hosts", "links"}
 
 
-def network_of(given: Topology | Scenario | Mapping[str, Any]) -> Topology:
+def network_of(network: Topology | Scenario | Mapping[str, Any]) -> Topology:
     """Return the topology of a topology, a scenario, or a file's dict of one. Raises ScenarioError if invalid."""
-    if isinstance(given, Scenario):
-        return given.topology
-    if isinstance(given, Mapping):
-        inner = given["topology"] if "topology" in given and _is_whole(given) else given
+    if isinstance(network, Scenario):
+        return network.topology
+    if isinstance(network, Mapping):
+        inner = network["topology"] if "topology" in network and _is_whole(network) else network
         return inner if isinstance(inner, Topology) else Topology.from_dict(inner)
-    if not isinstance(given, Topology):
-        raise ScenarioError([f"topology must be a netlab.Topology, got {short_repr(given)}"])
-    return given
+    if not isinstance(network, Topology):
+        raise ScenarioError([f"topology must be a netlab.Topology, got {short_repr(network)}"])
+    return network
 
 
 def first_addresses(addresses: Sequence[Address]) -> dict[str, str]:

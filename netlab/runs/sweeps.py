@@ -14,7 +14,7 @@ from netlab import engines
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.completion import iter_completed
 from netlab.base.errors import Interrupted, NetlabError, ScenarioError
-from netlab.base.progress_bar import Progress, shown_progress
+from netlab.base.progress_bar import Progress, show_progress
 from netlab.engines import Engine
 from netlab.measure.results import Run
 from netlab.runs import experiment
@@ -166,56 +166,58 @@ def sweep(
     from netlab.runs import cache as run_cache
 
     labelled = _validate(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
-    kept: dict[Any, str | None] = {}
+    cache_keys: dict[Any, str | None] = {}
     keys: dict[Any, str] = {}
     found: dict[str, Run] = {}
     failures: dict[str, BaseException] = {}
 
-    def finished() -> dict[Any, Run]:
+    def finished_runs() -> dict[Any, Run]:
         """Return the runs that have finished so far, by label."""
         return {label: found[key] for label, key in keys.items() if key in found}
 
     try:
         tasks = _tasks(labelled, engine)
-        kept |= {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
+        cache_keys |= {label: run_cache.key(task.scenario, task.conditions) for label, task in tasks.items()}
         # Give a run that is not cached a key that no cached run can have.
-        keys |= {label: key or f"own {number}" for number, (label, key) in enumerate(kept.items())}
+        keys |= {label: key or f"own {number}" for number, (label, key) in enumerate(cache_keys.items())}
         distinct = {key: tasks[label] for label, key in keys.items()}
         with ExitStack() as ending:
             cache = run_cache.RunCache()
             ending.callback(cache.prune)
             if not fresh:
-                found |= {key: run for key in kept.values() if key is not None and (run := cache.load(key)) is not None}
+                found |= {
+                    key: run for key in cache_keys.values() if key is not None and (run := cache.load(key)) is not None
+                }
             todo = {key: task for key, task in distinct.items() if key not in found}
             with (
-                shown_progress(progress, len(distinct), "runs", done=len(found), what="sweep") as tell,
+                show_progress(progress, len(distinct), "runs", done=len(found), what="sweep") as report,
                 closing(_outcomes(todo, executor)) as outcomes,
             ):
-                tell(len(found), len(distinct))
+                report(len(found), len(distinct))
                 for key, outcome in outcomes:
                     if isinstance(outcome, BaseException):
                         failures[key] = outcome
                     else:
-                        there, found[key] = outcome
+                        conditions, found[key] = outcome
                         # A machine of a cluster may have another kernel or netlab: its run is valid, but not under this machine's key.
-                        if there == todo[key].here and key in kept.values():
+                        if conditions == todo[key].conditions and key in cache_keys.values():
                             _store(cache, key, found[key])
-                    tell(len(found) + len(failures), len(distinct))
+                    report(len(found) + len(failures), len(distinct))
     except KeyboardInterrupt:
-        raise SweepInterrupted(finished(), len(labelled), kept=None not in kept.values()) from None
+        raise SweepInterrupted(finished_runs(), len(labelled), kept=None not in cache_keys.values()) from None
     if failures:
         failed = {label: failures[key] for label, key in keys.items() if key in failures}
-        raise SweepError(finished(), failed) from next(
+        raise SweepError(finished_runs(), failed) from next(
             (error for error in failed.values() if not isinstance(error, NetlabError)), None
         )
-    return finished() if isinstance(scenarios, Mapping) else list(finished().values())
+    return finished_runs() if isinstance(scenarios, Mapping) else list(finished_runs().values())
 
 
-def _validate(given: dict[Any, ScenarioLike]) -> dict[Any, Scenario]:
+def _validate(items_by_label: dict[Any, ScenarioLike]) -> dict[Any, Scenario]:
     """Return the scenarios by label. Raises ScenarioError with each mistake, and the first scenario that has it."""
     where: dict[str, list[Any]] = {}
     scenarios: dict[Any, Scenario] = {}
-    for label, item in given.items():
+    for label, item in items_by_label.items():
         try:
             scenario = item if isinstance(item, Scenario) else Scenario.from_dict(item)
             scenario.validate()
@@ -236,12 +238,12 @@ def _validate(given: dict[Any, ScenarioLike]) -> dict[Any, Scenario]:
 
 
 class _Task(NamedTuple):
-    """A scenario to run, its engine and that engine's clock; `here` has the other `conditions` of its numbers."""
+    """A scenario to run, its engine and that engine's clock; `conditions` has what else its numbers depend on."""
 
     scenario: Scenario
     engine: str | Engine
     clock: str
-    here: str
+    conditions: str
 
 
 def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dict[Any, _Task]:
@@ -249,20 +251,20 @@ def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dic
     from netlab.runs import cache as run_cache
 
     decided = {label: engines.decide(engine, [scenario.plan()]) for label, scenario in labelled.items()}
-    here: dict[str | int, str] = {}
+    conditions: dict[str | int, str] = {}
     runners: dict[str | int, Engine] = {}
-    for label, wanted in decided.items():
-        name = wanted if isinstance(wanted, str) else id(wanted)
-        if name not in here:
+    for label, chosen in decided.items():
+        name = chosen if isinstance(chosen, str) else id(chosen)
+        if name not in conditions:
             runners[name] = engines.choose(engine, [labelled[label].plan()])
-            here[name] = run_cache.conditions(runners[name])
+            conditions[name] = run_cache.conditions(runners[name])
         # Check before anything starts, not after other scenarios have run.
         if refuse := getattr(runners[name], "refuse", None):
             refuse(labelled[label].plan())
     return {
-        label: _Task(scenario, wanted, runners[name].clock, here[name])
-        for (label, scenario), wanted in zip(labelled.items(), decided.values(), strict=True)
-        for name in [wanted if isinstance(wanted, str) else id(wanted)]
+        label: _Task(scenario, chosen, runners[name].clock, conditions[name])
+        for (label, scenario), chosen in zip(labelled.items(), decided.values(), strict=True)
+        for name in [chosen if isinstance(chosen, str) else id(chosen)]
     }
 
 

@@ -81,9 +81,9 @@ def student_t_of_freedom(freedom: float, probability: float = USUAL_PROBABILITY)
     """
     if not 1 <= freedom < np.inf:
         raise TheoryError(f"freedom must be 1 or more, got {freedom!r}.")
-    whole = int(freedom)
-    largest = student_t(whole + 1, probability)
-    if freedom == whole:
+    floor = int(freedom)
+    largest = student_t(floor + 1, probability)
+    if freedom == floor:
         return largest
     nodes, weights = _quadrature()
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
@@ -96,7 +96,7 @@ def student_t_of_freedom(freedom: float, probability: float = USUAL_PROBABILITY)
         density = np.cos(angle * (nodes + 1) / 2) ** (freedom - 1)
         return bool(scale * angle * np.sum(weights * density) < probability)
 
-    return bisection.bisect_largest(is_less_likely, student_t(whole + 2, probability), largest)
+    return bisection.bisect_largest(is_less_likely, student_t(floor + 2, probability), largest)
 
 
 @functools.cache

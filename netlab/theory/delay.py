@@ -258,5 +258,5 @@ def segment_rtt_ms(
     16.13
     """
     acknowledgement = TCP_HEADER_BYTES + IP_HEADER_BYTES + framing_bytes(framing)
-    there = path_delay_ms(path, tcp_wire_bytes(mss_bytes, framing))
-    return there + path_delay_ms(path if back is None else back, acknowledgement)
+    forward_ms = path_delay_ms(path, tcp_wire_bytes(mss_bytes, framing))
+    return forward_ms + path_delay_ms(path if back is None else back, acknowledgement)

@@ -38,7 +38,7 @@ def max_min_mbps(
     >>> max_min_mbps({"r1-r2": 5, "r2-r3": 8}, {"long": ["r1-r2", "r2-r3"], "a": ["r1-r2"], "b": ["r2-r3"]})
     {'long': 2.5, 'a': 2.5, 'b': 5.5}
     """
-    limits, users = _limits(capacities_mbps, routes, demands_mbps)
+    limits, users = _rate_limits(capacities_mbps, routes, demands_mbps)
     rates = dict.fromkeys(routes, 0.0)
     rising = set(routes)
     while rising:
@@ -128,7 +128,7 @@ def alpha_fair_mbps(
     for flow, weight in weights.items():
         check_positive(f"weights of {flow}", weight)
     start = max_min_mbps(capacities_mbps, routes, demands_mbps)
-    limits, users = _limits(capacities_mbps, routes, demands_mbps)
+    limits, users = _rate_limits(capacities_mbps, routes, demands_mbps)
     # In units of the max-min rates every variable is near 1, whatever the links' rates are.
     scale = np.array([start[flow] for flow in routes])
     used = np.array([[flow in users[limit] for flow in routes] for limit in limits]) * scale
@@ -324,7 +324,7 @@ def _largest_gain(gain: Array, alpha: float, used: Array) -> Array:
     return x
 
 
-def _limits(
+def _rate_limits(
     capacities_mbps: Mapping[Link, float],
     routes: Mapping[Flow, Sequence[Link]],
     demands_mbps: Mapping[Flow, float] | None,

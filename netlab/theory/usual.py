@@ -57,7 +57,7 @@ def complete(formula: Callable[..., Any]) -> None:
     for entry in filter(None, re.split(r"\n(?=\S)", sections.pop("Parameters", ""))):
         names = entry.partition("\n")[0].partition(" : ")[0].split(", ")
         own |= {names[0]: entry} | dict.fromkeys(names[1:], "")
-    parameters = [own[name] if name in own else _usual(name) for name in signature.parameters]
+    parameters = [own[name] if name in own else _usual_entry(name) for name in signature.parameters]
     kind = signature.return_annotation.__name__
     ordered = {
         "Parameters": "\n".join(filter(None, parameters)),
@@ -69,7 +69,7 @@ def complete(formula: Callable[..., Any]) -> None:
     formula.__doc__ = head + "\n\n".join(f"{name}\n{'-' * len(name)}\n{body}" for name, body in ordered.items()) + "\n"
 
 
-def _usual(name: str) -> str:
+def _usual_entry(name: str) -> str:
     """Return the numpydoc entry of a parameter in `PARAMETERS`; raise KeyError if it is not there."""
     kind, _, meaning = PARAMETERS[name].partition(": ")
     return f"{name} : {kind}\n    {meaning}"

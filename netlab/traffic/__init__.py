@@ -49,28 +49,28 @@ def class_names() -> str:
     return f"netlab.{', '.join(names[:-1])} or {names[-1]}"
 
 
-def read(given: object, where: str) -> tuple[Traffic | None, list[str]]:
-    """Return the item of traffic in a scenario file (`given`), or None if it cannot be read, and a message, after the
+def read(document: object, where: str) -> tuple[Traffic | None, list[str]]:
+    """Return the item of traffic in a scenario file (`document`), or None if it cannot be read, and a message, after the
     prefix `where`, for each field that is unknown or missing. (The item's `problems` checks the values of fields.)
     """
-    if isinstance(given, Traffic):
-        return given, []
-    if not isinstance(given, Mapping):
-        return None, [f"{where} must be an object with a kind, got {short_repr(given)}"]
-    kind = given.get("kind")
+    if isinstance(document, Traffic):
+        return document, []
+    if not isinstance(document, Mapping):
+        return None, [f"{where} must be an object with a kind, got {short_repr(document)}"]
+    kind = document.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         return None, [f"{where}: kind: {one_of(kind, list(KINDS))}"]
     cls: Any = KINDS[kind]
     allowed = [field.name for field in fields(cls)]
-    known = {name: value for name, value in given.items() if name in allowed}
-    missing = [name for name in cls.required if name not in known]
-    problems = unknown_fields(where, {name: value for name, value in given.items() if name != "kind"}, allowed)
+    arguments = {name: value for name, value in document.items() if name in allowed}
+    missing = [name for name in cls.required if name not in arguments]
+    problems = unknown_fields(where, {name: value for name, value in document.items() if name != "kind"}, allowed)
     problems += [f"{where}: {name} is missing; a {kind} item needs {', '.join(cls.required)}" for name in missing]
     if missing:
         # Check the given fields also if others are missing, for which placeholders are used.
-        problems += cls(**known, **{name: cls.required[name] for name in missing}).problems(where)
+        problems += cls(**arguments, **{name: cls.required[name] for name in missing}).problems(where)
         return None, problems
-    return cast("Traffic", cls(**known)), problems
+    return cast("Traffic", cls(**arguments)), problems
 
 
 def unique_labels(traffic: Sequence[Traffic]) -> list[str]:

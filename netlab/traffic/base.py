@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 from netlab.base.arguments import unknown_fields
 from netlab.base.errors import ScenarioError
 from netlab.base.rules import Range, Rule, violations
-from netlab.base.values import plain
+from netlab.base.values import to_python
 from netlab.plan import Item
 
 
@@ -21,17 +21,17 @@ class Traffic:
     """The fields that must be given, each with a placeholder with which the other fields can be checked."""
     end_fields: ClassVar[Sequence[str]] = ("src", "dst")
     """The fields that name its endpoints."""
-    anywhere: ClassVar[bool] = False
+    allows_switches: ClassVar[bool] = False
     """True if the endpoints may be switches, which have no address."""
     crossings: ClassVar[int] = 0
     """The number of times that the last packet of a flow crosses the path: 1 one way, 2 there and back."""
     rules: ClassVar[Mapping[str, Rule]] = {"start_s": Range(0), "duration_s": Range(0, above=True, optional=True)}
     """The rule of each field that can be checked on its own."""
 
-    def __new__(cls, *_given: Any, **named: Any) -> Traffic:
-        """Return a new item without values; raise ScenarioError for a name in `named` that is no field of the kind."""
+    def __new__(cls, *_values: Any, **keywords: Any) -> Traffic:
+        """Return a new item without values; raise ScenarioError for a name in `keywords` that is no field of the kind."""
         allowed = [field.name for field in fields(cast("Any", cls))]
-        unknown = unknown_fields(cls.kind, named, allowed)
+        unknown = unknown_fields(cls.kind, keywords, allowed)
         if unknown:
             raise ScenarioError(unknown)
         return super().__new__(cls)
@@ -39,7 +39,7 @@ class Traffic:
     def __post_init__(self) -> None:
         """Turn NumPy's numbers in the fields into Python's own."""
         for name in (field.name for field in fields(cast("Any", self))):
-            object.__setattr__(self, name, plain(getattr(self, name)))
+            object.__setattr__(self, name, to_python(getattr(self, name)))
 
     @property
     def start_s(self) -> float:
@@ -84,11 +84,11 @@ class Traffic:
         own = {field.name: getattr(self, field.name) for field in fields(cast("Any", self))}
         return {"kind": self.kind, **own}
 
-    def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
+    def to_plan(self, label: str, all_items: Sequence[Traffic]) -> Item:
         """Return the item in the plan's form: its fields and `label`, which is unique in the run. Kinds add their
-        choices, which may depend on `beside`, all traffic of the run.
+        choices, which may depend on `all_items`, all traffic of the run.
         """
-        del beside
+        del all_items
         return cast("Item", {**self.to_dict(), "label": label})
 
 

@@ -55,7 +55,7 @@ class Command(Traffic):
     kind: ClassVar[str] = "command"
     required: ClassVar[Mapping[str, Any]] = {"host": "", "command": "true"}
     end_fields: ClassVar[Sequence[str]] = ("host",)
-    anywhere: ClassVar[bool] = True
+    allows_switches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Turn the values into plain Python ones, and `saves` into a tuple of names."""

@@ -121,9 +121,9 @@ class DeliveryLog:
         self._data = bytearray()
         self._ends: list[int] = []
         self._read_s: list[float] = []
-        self._sent: dict[bytes, float] = {}
-        self._seen: set[bytes] = set()
-        self._delivered: list[tuple[float, float, int]] = []
+        self._sent_s: dict[bytes, float] = {}
+        self._received: set[bytes] = set()
+        self._deliveries: list[tuple[float, float, int]] = []
         self._at = 0
         self.sent_bytes = self.sent_datagrams = self.received_datagrams = 0
         self.duplicates = self.missing_bytes = self.wrong_bytes = self.equal_datagrams = 0
@@ -145,8 +145,8 @@ class DeliveryLog:
         self.sent_bytes += len(data)
         self.sent_datagrams += 1
         if not self._data:
-            self.equal_datagrams += data in self._sent
-            self._sent.setdefault(data, now_s)
+            self.equal_datagrams += data in self._sent_s
+            self._sent_s.setdefault(data, now_s)
 
     def deliver(self, now_s: float, piece: bytes) -> None:
         """Record a piece that the receiver delivers at the network time `now_s` in s: its new bytes and their delay."""
@@ -155,7 +155,7 @@ class DeliveryLog:
         fresh_bytes, since_s = self._locate(piece) if self._data else self._locate_in_datagrams(piece)
         if not fresh_bytes:
             return
-        self._delivered.append((now_s, now_s - since_s, fresh_bytes))
+        self._deliveries.append((now_s, now_s - since_s, fresh_bytes))
 
     def _locate(self, piece: bytes) -> tuple[int, float]:
         """Return the number of bytes in a delivered piece that are new, and the time in s at which the sender read the
@@ -178,15 +178,15 @@ class DeliveryLog:
 
     def _locate_in_datagrams(self, piece: bytes) -> tuple[int, float]:
         """Return a piece's new bytes and their sending time in s for a sender that reads nothing; it is new once."""
-        for number, (data, since_s) in enumerate(reversed(self._sent.items())):
+        for number, (data, since_s) in enumerate(reversed(self._sent_s.items())):
             if piece in data:
-                if piece in self._seen:
+                if piece in self._received:
                     break
-                self._seen.add(piece)
+                self._received.add(piece)
                 return len(piece), since_s
             if number == LOOK_BACK_DATAGRAMS:
                 break
-        if piece in self._seen:
+        if piece in self._received:
             self.duplicates += 1
         else:
             self.wrong_bytes += len(piece)
@@ -194,14 +194,14 @@ class DeliveryLog:
 
     def totals(self) -> ProgramTotals:
         """Return the totals of the flow for the run's results."""
-        delays_ms = [MS_PER_S * delay_s for _at_s, delay_s, _bytes in self._delivered]
+        delays_ms = [MS_PER_S * delay_s for _at_s, delay_s, _bytes in self._deliveries]
         return {
             "flow": self._label,
             "error": None,
             "sent_bytes": self.sent_bytes,
             "sent_datagrams": self.sent_datagrams,
             "received_datagrams": self.received_datagrams,
-            "delivered_bytes": sum(size for _at_s, _delay_s, size in self._delivered),
+            "delivered_bytes": sum(size for _at_s, _delay_s, size in self._deliveries),
             "duplicates": self.duplicates,
             "missing_bytes": self.missing_bytes,
             "wrong_bytes": self.wrong_bytes,
@@ -209,15 +209,15 @@ class DeliveryLog:
             "delay_min_ms": min(delays_ms, default=math.nan),
             "delay_mean_ms": sum(delays_ms) / len(delays_ms) if delays_ms else math.nan,
             "delay_max_ms": max(delays_ms, default=math.nan),
-            "first_s": self._delivered[0][0] if self._delivered else None,
-            "last_s": self._delivered[-1][0] if self._delivered else None,
+            "first_s": self._deliveries[0][0] if self._deliveries else None,
+            "last_s": self._deliveries[-1][0] if self._deliveries else None,
         }
 
     def rows(self, interval_s: float) -> list[DatagramInterval]:
         """Return a row of bytes and pieces delivered in each interval of `interval_s` seconds (from 0) with any."""
         found: dict[int, DatagramInterval] = {}
         interval_ns = round(interval_s * NS_PER_S)
-        for at_s, _delay_s, size in self._delivered:
+        for at_s, _delay_s, size in self._deliveries:
             # Use integers: in floating point 0.3 / 0.1 is below 3.
             number = round(at_s * NS_PER_S) // interval_ns
             row = found.setdefault(number, {"flow": self._label, "interval": number, "bytes": 0, "datagrams": 0})

@@ -36,8 +36,8 @@ class MethodCaller(Protocol):
     def has(self, method: str) -> bool:
         """Return whether the user's object has a method of this name."""
 
-    def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method with `given` at a network time in ns. Raises RunError, with the user's line, if it fails."""
+    def call(self, method: str, now_ns: int, *arguments: Any) -> None:
+        """Call a method with `arguments` at a network time in ns. Raises RunError, with the user's line, if it fails."""
 
     def close(self) -> None:
         """Free the caller's resources."""
@@ -80,22 +80,22 @@ class LocalCaller:
         """Return whether the user's object has a method of this name."""
         return hasattr(self.object, method)
 
-    def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method with `given` at the network time `now_ns`; raise RunError if it fails or computes for 10 s."""
+    def call(self, method: str, now_ns: int, *arguments: Any) -> None:
+        """Call a method with `arguments` at the network time `now_ns`; raise RunError if it fails or computes for 10 s."""
         try:
-            call_often_within(MAX_CALL_S, getattr(self.object, method), *given)
+            call_often_within(MAX_CALL_S, getattr(self.object, method), *arguments)
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
-            self._raise_run_error(error, method, f"at {now_ns / NS_PER_S:.4g} s", _parameters(given))
+            self._raise_run_error(error, method, f"at {now_ns / NS_PER_S:.4g} s", _parameters(arguments))
 
-    def value(self, method: str, **given: Any) -> Any:
+    def value(self, method: str, **parameters: Any) -> Any:
         """Return the value of a method, called with arguments by position, which have the names of its parameters;
         raise RunError if it fails or computes for 10 s.
         """
         try:
-            return call_within(MAX_CALL_S, getattr(self.object, method), *given.values())
+            return call_within(MAX_CALL_S, getattr(self.object, method), *parameters.values())
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
-            arguments = ", ".join(f"{name}={short_repr(value)}" for name, value in given.items())
-            self._raise_run_error(error, method, f"when called with {arguments}", tuple(given))
+            arguments = ", ".join(f"{name}={short_repr(value)}" for name, value in parameters.items())
+            self._raise_run_error(error, method, f"when called with {arguments}", tuple(parameters))
 
     def close(self) -> None:
         """Do nothing: a local caller has no resources."""
@@ -110,15 +110,15 @@ class LocalCaller:
         frames = [each for each in traced if not is_own_file(each.filename)]
         line = f" In line {frames[-1].lineno}: {frames[-1].line}" if frames and frames[-1].line else ""
         if isinstance(error, TimeIsUpError):
-            what = f"it did not return within {MAX_CALL_S:g} s of computing"
+            reason = f"it did not return within {MAX_CALL_S:g} s of computing"
         elif isinstance(error, NetlabError):
-            what = str(error).rstrip(".")
+            reason = str(error).rstrip(".")
         else:
-            what = _attribute_explanation(error) or f"{type(error).__name__}: {error}".rstrip(": .")
+            reason = _attribute_explanation(error) or f"{type(error).__name__}: {error}".rstrip(": .")
             if isinstance(error, TypeError) and not frames:
-                what += f"; write def {method}({', '.join(['self', *parameters])})"
-        what += "" if what.endswith("?") else "."
-        raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {what}{line}") from None
+                reason += f"; write def {method}({', '.join(['self', *parameters])})"
+        reason += "" if reason.endswith("?") else "."
+        raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {reason}{line}") from None
 
 
 def _attribute_explanation(error: BaseException) -> str:
@@ -128,13 +128,13 @@ def _attribute_explanation(error: BaseException) -> str:
     # Until Python 3.12 an error in setting a field does not have its object.
     found = isinstance(error, AttributeError) and re.match(r"'(\w+)' object has no attribute '(\w+)'", str(error))
     owner = getattr(error, "obj", None)
-    given = owner is None or type(owner).__module__.partition(".")[0] in PACKAGES
-    if not found or found[1] not in NAMES or not given:
+    is_netlabs = owner is None or type(owner).__module__.partition(".")[0] in PACKAGES
+    if not found or found[1] not in NAMES or not is_netlabs:
         return ""
     return f"{PARAMETERS[found[1]]}.{found[2]} is unknown: {one_of(found[2], NAMES[found[1]])}"
 
 
-def _parameters(given: tuple[Any, ...]) -> tuple[str, ...]:
-    """Return the names of a method's parameters as in the documentation, from the arguments `given`."""
-    kinds = [type(each).__name__ for each in given]
-    return ("now_s", "data")[: len(given)] if kinds[:1] == ["float"] else tuple(PARAMETERS[kind] for kind in kinds)
+def _parameters(arguments: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return the names of a method's parameters as in the documentation, from the arguments `arguments`."""
+    kinds = [type(each).__name__ for each in arguments]
+    return ("now_s", "data")[: len(arguments)] if kinds[:1] == ["float"] else tuple(PARAMETERS[kind] for kind in kinds)

@@ -84,19 +84,19 @@ class Program(Flow):
         names = {end: IN_A_FILE + own_name(getattr(self, end)) for end in ("sender", "receiver")}
         return {**super().to_dict(), **names}
 
-    def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
+    def to_plan(self, label: str, all_items: Sequence[Traffic]) -> Item:
         """Return the item in the plan's form, with both programs under `own`."""
-        return cast("Item", {**super().planned(label, beside), "own": (self.sender, self.receiver)})
+        return cast("Item", {**super().to_plan(label, all_items), "own": (self.sender, self.receiver)})
 
     def _mistakes(self) -> Iterator[str]:
         """Yield a message for each mistake in the two programs and the other fields."""
         yield from super()._mistakes()
         for end in ("sender", "receiver"):
-            given = getattr(self, end)
-            if isinstance(given, str) and given.startswith(IN_A_FILE):
+            program = getattr(self, end)
+            if isinstance(program, str) and program.startswith(IN_A_FILE):
                 yield f"{end} is a class, which a file cannot hold; run it from Python"
             else:
-                yield from own_problems(end, given, PROGRAM_METHODS)
+                yield from own_problems(end, program, PROGRAM_METHODS)
         yield from violations({"num_bytes": Range(1, MAX_COUNT, whole=True, optional=True)}, self)
 
     def without_rate(self) -> str | None:

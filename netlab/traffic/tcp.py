@@ -115,9 +115,9 @@ class Tcp(Flow):
         own = {"congestion": IN_A_FILE + own_name(self.congestion)} if is_own(self.congestion) else {}
         return {**super().to_dict(), **own}
 
-    def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
+    def to_plan(self, label: str, all_items: Sequence[Traffic]) -> Item:
         """Return the item in the plan's form; a class or an object of the user's own is under `own`."""
-        found = super().planned(label, beside)
+        found = super().to_plan(label, all_items)
         if is_own(self.congestion):
             own = {"congestion": own_name(self.congestion), "own": (self.congestion,)}
             return cast("Item", {**found, **own})
@@ -126,16 +126,16 @@ class Tcp(Flow):
     def _mistakes(self) -> Iterator[str]:
         """Yield a message for each mistake in the congestion control, the sizes and the numbers."""
         yield from super()._mistakes()
-        given = self.congestion
-        if is_own(given):
-            yield from own_problems("congestion", given, CONTROL_METHODS)
-        elif isinstance(given, str) and given.startswith(IN_A_FILE):
-            name = given.removeprefix(IN_A_FILE)
+        congestion = self.congestion
+        if is_own(congestion):
+            yield from own_problems("congestion", congestion, CONTROL_METHODS)
+        elif isinstance(congestion, str) and congestion.startswith(IN_A_FILE):
+            name = congestion.removeprefix(IN_A_FILE)
             yield f"congestion: {name} is a class, which a file cannot hold; run it from Python: congestion={name}"
-        elif not isinstance(given, str) or given not in CONGESTION_CONTROLS:
-            own = [] if isinstance(given, str) else [f"or a class of yours with {', '.join(CONTROL_METHODS)}"]
-            quotes = f"; a class goes without quotes: congestion={given}" if _is_like_a_class(given) else ""
-            yield f"congestion: {one_of(given, [*CONGESTION_CONTROLS, *own])}{quotes}"
+        elif not isinstance(congestion, str) or congestion not in CONGESTION_CONTROLS:
+            own = [] if isinstance(congestion, str) else [f"or a class of yours with {', '.join(CONTROL_METHODS)}"]
+            quotes = f"; a class goes without quotes: congestion={congestion}" if _is_like_a_class(congestion) else ""
+            yield f"congestion: {one_of(congestion, [*CONGESTION_CONTROLS, *own])}{quotes}"
         min_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
         yield from violations({"streams": Range(1, MAX_STREAMS, whole=True)}, self)
         yield from violations({"num_bytes": Range(min_bytes, MAX_COUNT, whole=True, optional=True)}, self)
@@ -161,13 +161,13 @@ class Tcp(Flow):
         )
 
 
-def _is_like_a_class(given: object) -> bool:
+def _is_like_a_class(value: object) -> bool:
     """Return whether a wrong congestion control is a text that could be the name of a user's class."""
     return (
-        isinstance(given, str)
-        and given.isidentifier()
-        and given[0].isupper()
-        and not closest_word(given, list(CONGESTION_CONTROLS))
+        isinstance(value, str)
+        and value.isidentifier()
+        and value[0].isupper()
+        and not closest_word(value, list(CONGESTION_CONTROLS))
     )
 
 

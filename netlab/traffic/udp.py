@@ -104,12 +104,12 @@ class Udp(Flow):
         "send_buffer_bytes": Range(MIN_SEND_BUFFER_BYTES, MAX_SEND_BUFFER_BYTES, whole=True, optional=True),
     }
 
-    def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
-        """Return the item in the plan's form; its "auto" spacing depends on `beside`, all traffic of the run."""
+    def to_plan(self, label: str, all_items: Sequence[Traffic]) -> Item:
+        """Return the item in the plan's form; its "auto" spacing depends on `all_items`, all traffic of the run."""
         spacing = self.spacing
         if spacing == "auto":
-            spacing = "even" if sum(isinstance(other, Udp) for other in beside) == 1 else "random"
-        return cast("Item", {**super().planned(label, beside), "spacing": spacing})
+            spacing = "even" if sum(isinstance(other, Udp) for other in all_items) == 1 else "random"
+        return cast("Item", {**super().to_plan(label, all_items), "spacing": spacing})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the item as the dict in a scenario file, without `send_buffer_bytes` if it was not set."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from netlab.base import packages
-from netlab.widgets.controls import choice, in_columns, log_slider, slider, toggle
+from netlab.widgets.controls import choice, control_grid, log_slider, slider, toggle
 from netlab.widgets.panel import Panel, PanelParts, Settings, panel_maker
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -14,7 +14,7 @@ __all__ = [
     "PanelParts",
     "Settings",
     "choice",
-    "in_columns",
+    "control_grid",
     "live",
     "log_slider",
     "panel_maker",

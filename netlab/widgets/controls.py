@@ -19,8 +19,8 @@ def slider(
     """Return a slider from `low` to `high` that starts at `value` and reports when the mouse is released; one of
     integers if all its numbers are integers. The unit follows the label.
     """
-    whole = all(isinstance(number, int) for number in (value, low, high, step))
-    kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+    whole_numbers = all(isinstance(number, int) for number in (value, low, high, step))
+    kind = ipywidgets.IntSlider if whole_numbers else ipywidgets.FloatSlider
     return kind(value=value, min=low, max=high, step=step, **_common_settings(label, unit))
 
 
@@ -65,7 +65,7 @@ def toggle(label: str) -> ipywidgets.Checkbox:
     return ipywidgets.Checkbox(description=label)
 
 
-def in_columns(controls: Sequence[ipywidgets.DOMWidget]) -> ipywidgets.GridBox:
+def control_grid(controls: Sequence[ipywidgets.DOMWidget]) -> ipywidgets.GridBox:
     """Return a grid with the controls in as many columns as fit the page, each slider with its range next to it.
 
     All labels get the width of the longest, so that sliders, lists and check boxes are aligned.

@@ -20,7 +20,7 @@ from netlab.base.errors import NetlabError, RunCancelled
 from netlab.plots import page
 from netlab.plots.notebook import notebook_forms
 from netlab.runs import experiment
-from netlab.widgets.controls import in_columns
+from netlab.widgets.controls import control_grid
 
 Settings = dict[str, Any]
 Scenario = Callable[..., Mapping[str, Any]]
@@ -83,9 +83,9 @@ class Panel:
         self._scenario = scenario
         self._draw = draw
         self._run = run
-        self._earlier = earlier
+        self._max_earlier = earlier
         self._debounce_s = debounce_s
-        self._drawn: list[go.Figure] = []
+        self._figures: list[go.Figure] = []
         self._cancel = threading.Event()
         self._worker: threading.Thread | None = None
         self._engine = threading.Lock()  # one run at a time: the next waits until the stopped one has ended
@@ -101,7 +101,7 @@ class Panel:
             control.observe(lambda _change: self._start(self._debounce_s), names="value")
         boxes = [control for control in self.controls.values() if isinstance(control, ipywidgets.Checkbox)]
         others = [control for control in self.controls.values() if control not in boxes]
-        self.box = ipywidgets.VBox([in_columns([*others, *boxes]), self._bar, self._message, self._chart])
+        self.box = ipywidgets.VBox([control_grid([*others, *boxes]), self._bar, self._message, self._chart])
 
     @property
     def settings(self) -> Settings:
@@ -202,14 +202,14 @@ class Panel:
         with self._screen:
             if cancel.is_set():
                 return
-            behind = [
-                trace for age, figure in enumerate(self._drawn, start=1) for trace in plots.faded_traces(figure, age)
+            traces = [
+                trace for age, figure in enumerate(self._figures, start=1) for trace in plots.faded_traces(figure, age)
             ]
-            self.runs = [*self.runs, result][-self._earlier - 1 :]
-            self._drawn = [drawn, *self._drawn][: self._earlier]
+            self.runs = [*self.runs, result][-self._max_earlier - 1 :]
+            self._figures = [drawn, *self._figures][: self._max_earlier]
             self._set_message("")
             self._bar.layout.visibility = "hidden"
-            self.figure = go.Figure([*behind, *drawn.data], drawn.layout)
+            self.figure = go.Figure([*traces, *drawn.data], drawn.layout)
             # Together with its controls, the figure fits into a laptop's window.
             height_px = self.figure.layout.height or MAX_FIGURE_PX
             self.figure.update_layout(height=min(height_px, MAX_FIGURE_PX))

@@ -12,7 +12,7 @@ from typing import Any
 from netlab.base import scratch
 from netlab.base.completion import iter_completed
 from netlab.base.errors import NetlabError
-from netlab.base.progress_bar import Progress, shown_progress
+from netlab.base.progress_bar import Progress, show_progress
 from netlab.base.version import VERSION
 from netlab_classroom.contest import race
 from netlab_classroom.contest.controls import Controls
@@ -105,7 +105,7 @@ def hold(
             claim.take("board", f"contest of {game.key}", [entry.student for entry in entries], list(handed_in))
         folder.mkdir(parents=True, exist_ok=True)
         references = game.references()
-        with shown_progress(progress, len(trials) * (len(handed_in) + len(references)), "runs", what="contest") as tell:
+        with show_progress(progress, len(trials) * (len(handed_in) + len(references)), "runs", what="contest") as tell:
             work: Work = {
                 OURS + name: partial(race.landmark, game, name, each, trials) for name, each in references.items()
             }

@@ -11,7 +11,7 @@ from typing import Any
 from netlab.base import scratch
 from netlab.base.completion import iter_completed
 from netlab.base.errors import NetlabError
-from netlab.base.progress_bar import Progress, shown_progress
+from netlab.base.progress_bar import Progress, show_progress
 from netlab.base.version import VERSION
 from netlab_classroom.grading import flags, judging, marking, master, result_store, sandbox, sheets
 from netlab_classroom.grading.claim import Claim
@@ -124,7 +124,7 @@ def grade(
             }
         waiting = [job for job in todo if job.student not in known]
         with (
-            shown_progress(progress, len(todo), "submissions", done=len(known), what="grading") as tell,
+            show_progress(progress, len(todo), "submissions", done=len(known), what="grading") as tell,
             closing(_outcomes(waiting, jobs, executor)) as outcomes,
         ):
             tell(len(known), len(todo))

@@ -32,7 +32,7 @@ from netlab.plots import page
 from netlab.plots.notebook import notebook_forms
 from netlab.runs.scenario import Scenario, network_of
 from netlab.traffic import Command, Traffic
-from netlab.widgets.controls import in_columns
+from netlab.widgets.controls import control_grid
 from netlab_engines import selection
 from netlab_engines.lab.link_controls import Controls, Sliders, link_sliders, shapes_from
 from netlab_engines.lab.strips import Strips
@@ -186,7 +186,7 @@ class LivePanel:
             )
         self._picture, self._alert = ipywidgets.HTML(), ipywidgets.HTML(layout={"display": "none"})
         row = ipywidgets.Box([*self.buttons.values(), self.page_timer], layout={"flex_flow": "row wrap"})
-        self._sliders = in_columns(list(controls.values()))
+        self._sliders = control_grid(list(controls.values()))
         self.box = ipywidgets.VBox([row, self._sliders, self._alert, self._picture])
         self._begin(scenario.topology)
         _close_earlier(self)

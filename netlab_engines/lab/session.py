@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from netlab.base.errors import Interrupted, RunError
-from netlab.base.exit_signals import signals_handled
+from netlab.base.exit_signals import handle_signals
 from netlab_engines.lab.stopping import Stopping, write_error
 from netlab_engines.protocol import session as protocol
 from netlab_engines.protocol.messages import Message
@@ -170,7 +170,7 @@ class _Interrupts:
         other threads than the main one it does nothing.
         """
         # A KeyboardInterrupt in the middle of a message would leave half of it in the channel to the guest.
-        return signals_handled(("SIGINT",), self._ctrl_c)
+        return handle_signals(("SIGINT",), self._ctrl_c)
 
     def _ctrl_c(self, _number: int, _frame: FrameType | None) -> None:
         """Note that the user pressed Ctrl-C, and send the guest an interrupt, or a kill if it has had one; the handler

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from netlab.base.errors import RunError
-from netlab.base.exit_signals import signals_handled
+from netlab.base.exit_signals import handle_signals
 from netlab_engines.files import ENDING
 from netlab_engines.protocol import session as protocol
 
@@ -88,7 +88,7 @@ class Stopping:
         other threads than the main one it does nothing.
         """
         # An exception in the middle of a message would leave half of it in the channel to the guest.
-        return signals_handled(ENDING_SIGNALS, lambda number, _frame: self.ask(signal.Signals(number)))
+        return handle_signals(ENDING_SIGNALS, lambda number, _frame: self.ask(signal.Signals(number)))
 
     def _file(self) -> Path:
         """Return the path of the file in the guest's folder in which the host writes the name of the signal that ends

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from netlab.base.errors import NetlabError
 from netlab.base.units import BITS_PER_BYTE, NS_PER_S, US_PER_MS, mbps_to_bps, rate_mbps
-from netlab.base.values import is_number, plain, short_repr
+from netlab.base.values import is_number, short_repr, to_python
 from netlab.traffic.own_calls import caller
 from netlab_engines.library import wire_format
 from netlab_engines.sockets.tcp_info import INFINITE_SSTHRESH, UNKNOWN_U32
@@ -136,7 +136,7 @@ class FlowInterface:
         """Set the ECN codepoint of segments with data: 0 for ECT(0), or 1 for ECT(1). Raises NetlabError for another
         value, and for 1 on a connection that has not negotiated AccECN.
         """
-        number = plain(value)
+        number = to_python(value)
         if isinstance(number, bool) or number not in (0, 1):
             raise NetlabError(f"ect must be 0 for ECT(0) or 1 for ECT(1), got {short_repr(number)}")
         if number == 1 and not self.has_accurate_ecn:
@@ -166,7 +166,7 @@ def _check_value(name: str, value: Any, low: float, high: float, unit: str) -> A
     # Fast path. (bool and NaN fail the comparison.)
     if (type(value) is float or type(value) is int) and low <= value <= high:
         return value
-    number = plain(value)
+    number = to_python(value)
     if is_number(number) and low <= number <= high:
         return number
     raise NetlabError(f"{name} must be a number of {unit} from {low:g} to {high:g}, got {short_repr(number)}")

@@ -48,7 +48,7 @@ class LibraryEngine:
         """Return a text that differs whenever this engine may give other numbers for the same plan: a hash of the
         kernel's program, a hash of netlab's code, and Mininet's version.
         """
-        return fingerprint(source_hash.of_files([self.kernel.path]))
+        return fingerprint(source_hash.hash_files([self.kernel.path]))
 
     def differences(self) -> list[str]:
         """Return one sentence, in a list, about the commands and links that this engine does not have, for a user who

@@ -11,7 +11,7 @@ HOP: Any = {"src": "r1", "dst": "h2", "interface": "r1-eth1", "dst_interface": "
 
 
 def lines(old, new, was_up=True, is_up=True, clock="virtual"):
-    shapes = [LinkShape(**words).planned() for words in (old, new)]
+    shapes = [LinkShape(**words).to_plan() for words in (old, new)]
     return [
         (step.node, step.line)
         for step in transition({**HOP, "shape": shapes[0]}, shapes[0], shapes[1], was_up, is_up, clock)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import netlab
-from netlab.base.arguments import explain_bad_arguments, got, unknown_field
+from netlab.base.arguments import explain_bad_arguments, quote_number, unknown_field
 from netlab.base.errors import NetlabError, ScenarioError
 
 nl: Any = netlab
@@ -134,12 +134,14 @@ def test_a_value_of_the_wrong_type_is_told_with_the_right_one(call: Callable[[],
 
 
 def test_a_number_out_of_range_has_no_remedy_by_its_type() -> None:
-    assert got("rate_mbps", -1) == "got -1"
-    assert got("rate_mbps", "fast") == "got 'fast'"
-    assert got("rate_mbps", None) == "got None"
+    assert quote_number("rate_mbps", -1) == "got -1"
+    assert quote_number("rate_mbps", "fast") == "got 'fast'"
+    assert quote_number("rate_mbps", None) == "got None"
     # A text of another person may be long: the pattern looks at each space once.
-    assert got("rate_mbps", "5" + " " * 200_000 + "!").startswith("got '5 ")
-    assert got("rate_mbps", "1e999") == "got '1e999'; write the number alone, without quotes and without a unit"
+    assert quote_number("rate_mbps", "5" + " " * 200_000 + "!").startswith("got '5 ")
+    assert (
+        quote_number("rate_mbps", "1e999") == "got '1e999'; write the number alone, without quotes and without a unit"
+    )
 
 
 def test_a_mistake_inside_the_function_stays_what_it_is() -> None:

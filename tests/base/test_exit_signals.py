@@ -8,13 +8,13 @@ import threading
 
 import pytest
 
-from netlab.base.exit_signals import signals_handled, signals_raise_system_exit
+from netlab.base.exit_signals import handle_signals, signals_raise_system_exit
 
 
 def test_signals_go_to_the_handler_and_then_where_they_went_before() -> None:
     before, got = signal.getsignal(signal.SIGHUP), []
     # A system may lack a signal.
-    with signals_handled(("SIGHUP", "SIGNONE"), lambda number, _frame: got.append(number)):
+    with handle_signals(("SIGHUP", "SIGNONE"), lambda number, _frame: got.append(number)):
         os.kill(os.getpid(), signal.SIGHUP)
         with pytest.raises(SystemExit, match="129"), signals_raise_system_exit():
             os.kill(os.getpid(), signal.SIGHUP)
@@ -27,7 +27,7 @@ def test_another_thread_leaves_the_handlers_alone() -> None:
     before, seen = signal.getsignal(signal.SIGHUP), []
 
     def work() -> None:
-        with signals_handled(("SIGHUP",), lambda _number, _frame: None):
+        with handle_signals(("SIGHUP",), lambda _number, _frame: None):
             seen.append(signal.getsignal(signal.SIGHUP))
 
     thread = threading.Thread(target=work)

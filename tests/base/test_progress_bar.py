@@ -13,14 +13,14 @@ from netlab.base import progress_bar
 KILLED_WITH_THE_LOCK = """
 import os, signal
 from tqdm import tqdm
-from netlab.base.progress_bar import shown_progress
-with shown_progress(False, 1.0, "s"):
+from netlab.base.progress_bar import show_progress
+with show_progress(False, 1.0, "s"):
     pass
 if os.fork() == 0:
     tqdm.get_lock().acquire()
     os.kill(os.getpid(), signal.SIGKILL)
 os.wait()
-with shown_progress(False, 1.0, "s"):
+with show_progress(False, 1.0, "s"):
     print("goes on")
 """
 
@@ -50,7 +50,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Handle:
 
 
 def test_a_bar_in_a_page_says_how_far_it_is_and_leaves_nothing(page: Handle) -> None:
-    with progress_bar.shown_progress(True, 10.0, "runs", what="<sweep>") as tell:
+    with progress_bar.show_progress(True, 10.0, "runs", what="<sweep>") as tell:
         tell(4.0, 10.0)
     assert "running… <sweep>: 4 of 10 runs" in page.shown[0]["text/plain"]
     assert "&lt;sweep&gt;" in page.shown[0]["text/html"], "text must not become markup"
@@ -59,7 +59,7 @@ def test_a_bar_in_a_page_says_how_far_it_is_and_leaves_nothing(page: Handle) -> 
 
 def test_a_bar_in_a_page_goes_when_the_work_fails(page: Handle) -> None:
     def fails() -> None:
-        with progress_bar.shown_progress(True, 10.0, "s") as tell:
+        with progress_bar.show_progress(True, 10.0, "s") as tell:
             tell(1.0, 10.0)
             raise ZeroDivisionError
 
@@ -70,14 +70,14 @@ def test_a_bar_in_a_page_goes_when_the_work_fails(page: Handle) -> None:
 
 def test_what_is_over_soon_shows_nothing(page: Handle, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_bar, "DELAY_S", 1000.0)
-    with progress_bar.shown_progress(True, 10.0, "s") as tell:
+    with progress_bar.show_progress(True, 10.0, "s") as tell:
         tell(1.0, 10.0)
     assert page.shown == []
 
 
 def test_zero_turns_it_off(page: Handle, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETLAB_PROGRESS", "0")
-    with progress_bar.shown_progress(True, 10.0, "s") as tell:
+    with progress_bar.show_progress(True, 10.0, "s") as tell:
         tell(1.0, 10.0)
     assert page.shown == []
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netlab.base.arguments import got
+from netlab.base.arguments import quote_number
 from netlab.base.rules import MAX_COUNT, Choice, Flag, Range, Rule
 
 COUNT = Range(1, MAX_COUNT, whole=True, optional=True)
@@ -29,7 +29,7 @@ COUNT = Range(1, MAX_COUNT, whole=True, optional=True)
 def test_a_rule_holds_to_its_ends_and_says_them(rule: Rule, fits: list[Any], beyond: list[Any], allowed: str) -> None:
     assert [rule.problem("x", value) for value in fits] == [None] * len(fits)
     assert [rule.problem("x", value) for value in beyond] == [
-        f"x must be {allowed}, {got('x', value)}" for value in beyond
+        f"x must be {allowed}, {quote_number('x', value)}" for value in beyond
     ]
 
 

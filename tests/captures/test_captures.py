@@ -98,7 +98,7 @@ def test_a_large_segment_is_cut_into_the_frames_of_the_wire() -> None:
     found = cut(frames_of(packets), np.array([0, GSO_TCP, GSO_UDP, 0]), np.array([0, 1448, 1472, 0]))
     assert found.t_ns.tolist() == [5, 6, 6, 6, 7, 7, 8]
     assert found.length_bytes.tolist() == [42, 1502, 1502, 158, 1514, 570, 42]
-    assert found.kept.tolist() == [42, 96, 54, 54, 1514, 570, 42], "of the data only what was captured"
+    assert found.size_bytes.tolist() == [42, 96, 54, 54, 1514, 570, 42], "of the data only what was captured"
     heads, segments = found.heads, slice(1, 4)
     assert heads.tcp_head["seq"][segments].tolist() == [1000, 2448, 3896]
     assert heads.tcp_head["flags"][segments].tolist() == [0x90, 0x10, 0x19], (

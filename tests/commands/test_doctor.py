@@ -47,7 +47,7 @@ def test_doctor_boots_the_pocket_kernel_and_tells_why_it_does_not_start(
 @pytest.mark.library
 def test_our_own_library_kernel_lacks_nothing() -> None:
     (features,) = [found for found in doctor_report.library() if found.name == "kernel features"]
-    assert features.ok, features.seen
+    assert features.ok, features.finding
 
 
 NETEM_LACKS = {"netem": "Specified qdisc kind is unknown"}

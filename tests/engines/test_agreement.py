@@ -63,6 +63,6 @@ def test_native_agrees_as_root_of_a_guest_in_virtual_time(case: Any, in_guest: A
 def test_native_agrees_on_this_machines_own_kernel(case: Any) -> None:
     lacking = [requirement for requirement in NativeEngine().requirements() if not requirement.ok]
     if lacking:
-        pytest.skip(f"this machine has no native engine: {lacking[0].name}, {lacking[0].seen}")
+        pytest.skip(f"this machine has no native engine: {lacking[0].name}, {lacking[0].finding}")
     run = nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1, engine="native")
     hold(case, [quantity.read(run) for quantity in case.quantities])

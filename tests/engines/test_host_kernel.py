@@ -44,7 +44,7 @@ def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
             ):
                 ask()
         for found in (host_kernel.links(), host_kernel.features()):
-            assert not found.ok and found.seen == "not known" and "Cannot determine the features" in found.remedy
+            assert not found.ok and found.finding == "not known" and "Cannot determine the features" in found.remedy
         with pytest.raises(EngineError, match="Cannot determine the features"):
             NativeEngine().refuse(nl.Scenario(nl.topologies.dumbbell(1), [nl.Ping("h1", "h2")]).plan())
 
@@ -59,7 +59,7 @@ def test_what_is_refused_is_what_is_lacking(refused: set[str]) -> None:
     assert features.ok == (not refused - set(host_kernel.NEEDED))
     for found in (links, features):
         assert bool(found.remedy) == (not found.ok)
-    said = links.seen + features.seen
+    said = links.finding + features.finding
     assert all(name in said for name in refused)
 
 
@@ -196,7 +196,7 @@ def test_a_root_who_may_make_no_namespaces_is_not_told_of_modules(
     monkeypatch.setattr(shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
     kernel_says(monkeypatch, "", 1, refused)
     *_others, last = NativeEngine().requirements()
-    assert (last.name, last.ok, last.seen) == ("namespaces", False, refused)
+    assert (last.name, last.ok, last.finding) == ("namespaces", False, refused)
     assert ("docker run --privileged" in last.remedy) is contained
     assert "modules" not in last.remedy
 
@@ -206,4 +206,4 @@ def test_the_question_is_asked_of_a_python_of_its_own_with_root(monkeypatch: pyt
     monkeypatch.setattr(host_kernel, "privilege", lambda: ["sudo", "-n"])
     assert host_kernel.lacking() == ()
     assert commands[0][:3] == ["sudo", "-n", sys.executable]
-    assert host_kernel.links().seen == f"{platform.release()} has all that links need"
+    assert host_kernel.links().finding == f"{platform.release()} has all that links need"

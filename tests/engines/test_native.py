@@ -92,7 +92,7 @@ def test_links_change_and_follow_a_trace_inside_a_guest() -> None:
 def test_links_change_and_follow_a_trace_on_this_machines_own_kernel() -> None:
     lacking = [requirement for requirement in NativeEngine().requirements() if not requirement.ok]
     if lacking:
-        pytest.skip(f"this machine has no native engine: {lacking[0].name}, {lacking[0].seen}")
+        pytest.skip(f"this machine has no native engine: {lacking[0].name}, {lacking[0].finding}")
     follows_its_changes(nl.run(CHANGED, engine="native", progress=False))
 
 

@@ -72,7 +72,7 @@ def test_a_script_boots_ahead_from_its_second_run_on_and_a_notebook_from_its_fir
     assert prebooted._future is not None
     prebooted.drop()
     prebooted._runs = 0
-    monkeypatch.setattr(preboot, "in_a_page", lambda: True)
+    monkeypatch.setattr(preboot, "is_in_notebook", lambda: True)
     with prebooted.guest(here):
         pass
     assert prebooted._future is not None

@@ -87,7 +87,7 @@ def test_a_line_counts_ip_packets_unless_its_reader_says_otherwise(tmp_path):
     for given_framing, own, counted in (("ip", "tc", "ip"), (None, "tc", "tc"), (None, "ethernet", "ethernet")):
         trace = nl.Trace.from_mahimahi(tmp_path / "up", framing=given_framing)
         shape = nl.Link("a", "b", rate_mbps=trace, framing=own).forward
-        assert shape.problems("") == [] and shape.planned()["framing"] == counted
+        assert shape.problems("") == [] and shape.to_plan()["framing"] == counted
 
 
 def test_what_a_trace_counts_and_what_its_link_counts_do_not_contradict_each_other():

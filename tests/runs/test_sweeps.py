@@ -430,7 +430,7 @@ def test_without_a_wish_each_scenario_of_a_sweep_has_the_engine_of_a_single_run(
     monkeypatch.setattr(engines, "choose", choose)
     monkeypatch.setattr(run_cache, "conditions", lambda engine: f"conditions of {engine.name}")
     tasks = sweeps._tasks({"a": plain, "b": command}, None).values()
-    assert [(task.engine, task.here) for task in tasks] == [
+    assert [(task.engine, task.conditions) for task in tasks] == [
         ("library", "conditions of library"),
         ("pocket", "conditions of pocket"),
     ]

@@ -302,7 +302,7 @@ def test_controls_stand_in_columns_with_check_boxes_last_and_aligned() -> None:
     ],
 )
 def test_a_sliders_range_stands_beside_it(control, words) -> None:
-    (row,) = widgets.in_columns([control]).children
+    (row,) = widgets.control_grid([control]).children
     assert f">{words}</span>" in row.children[1].value
     low, high = words.split(" to ")
     assert f'data-low="{low}" data-high="{high}"' in row.children[1].value, (
@@ -312,7 +312,7 @@ def test_a_sliders_range_stands_beside_it(control, words) -> None:
 
 def test_other_controls_have_no_range() -> None:
     for control in (widgets.choice("x", ["a"]), widgets.toggle("x")):
-        (row,) = widgets.in_columns([control]).children
+        (row,) = widgets.control_grid([control]).children
         assert row.children == (control,)
 
 
