@@ -177,7 +177,7 @@ def contests(place: Path, number: int, jobs: int) -> list[str]:
     for student, source in hand_ins(number).items():
         (place / "in" / f"{student}.py").write_text(source)
     began_s = time.monotonic()
-    held = contest.hold([place / "in"], place / "board", seed=CONTEST_SEED, jobs=jobs)
+    held = contest.run_contest([place / "in"], place / "board", seed=CONTEST_SEED, jobs=jobs)
     wall_s = time.monotonic() - began_s
     board.write(held, place / "board")
     statuses = [row["status"] for row in held.rows if row["status"] in (race.RACED, race.FAILED, race.NOT_TAKEN)]
@@ -188,7 +188,7 @@ def contests(place: Path, number: int, jobs: int) -> list[str]:
         wrong.append("a hand-in has no row, or one that was no fault of its own")
     if some := [row for row in held.rows if row["status"] == race.RACED][:AGAIN]:
         paths = [place / "in" / f"{row['student']}.py" for row in some]
-        again = contest.hold(paths, place / "again", seed=CONTEST_SEED, jobs=jobs)
+        again = contest.run_contest(paths, place / "again", seed=CONTEST_SEED, jobs=jobs)
         scores = {row["student"]: row["scores"] for row in again.rows}
         others = [row["student"] for row in some if scores[row["student"]] != row["scores"]]
         wrong += [f"{student} has other scores the second time" for student in others]
@@ -200,7 +200,7 @@ def submission(chapter: master.Master, token: str, changes: dict[str, str | None
     made = authoring.student_notebook(chapter.source, token)
     edition = chapter.edition(token)
     solved = {cell.id: cell.source for cell in edition.solved}
-    asked = {each.id: each for each in edition.wanted}
+    asked = {each.id: each for each in edition.answer_cells}
     for cell in made.cells:
         if cell.id in asked and asked[cell.id].name:
             change = changes.get(cell.id, solved[cell.id])

@@ -143,12 +143,12 @@ def _series(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any]
     is the row of the winner or None.
     """
     game = contest.game
-    beside = next(row for row in contest.landmarks if row["student"] == game.beside)
+    beside = next(row for row in contest.landmarks if row["student"] == game.reference)
     if first is None or not first["series"]:
         return None
     both: Sequence[Sequence[float]] = [*first["series"], *beside["series"]]
     plane = Plane((0.0, max(t_s for t_s, _ in both)), (0.0, max(1.0, *(value for _, value in both)) * 1.05), height=320)
-    title = next(trial.title for trial in contest.trials if trial.key == game.shown)
+    title = next(trial.title for trial in contest.trials if trial.key == game.displayed_trial)
     lines = {"own": plane.line(first["series"]), "beside": plane.line(beside["series"])}
-    words = {"winner": names[first["student"]], "other": game.beside, "title": title}
+    words = {"winner": names[first["student"]], "other": game.reference, "title": title}
     return {**plane.frame(), **lines, **words}

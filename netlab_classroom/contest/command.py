@@ -60,7 +60,7 @@ def main(options: argparse.Namespace) -> int:
     from netlab_classroom.contest.controls import Controls
     from netlab_classroom.contest.videos import Videos
     from netlab_classroom.grading import roster
-    from netlab_classroom.grading.claim import claimed
+    from netlab_classroom.grading.claim import claim_output
 
     if options.jobs is not None and options.jobs < 1:
         raise NetlabError(f"--jobs must be 1 or more, got {options.jobs}.")
@@ -68,9 +68,9 @@ def main(options: argparse.Namespace) -> int:
     output: Path = options.output
     os.umask(0o077)
     try:
-        with claimed(output, fewer=options.fewer) as claim:
+        with claim_output(output, fewer=options.fewer) as claim:
             before = ladder.last_scores(output, options.seed) if options.ladder else {}
-            held = contest.hold(
+            held = contest.run_contest(
                 options.submissions,
                 output,
                 game={game.key: game for game in (Controls(), Videos())}[options.game],
@@ -91,21 +91,21 @@ def main(options: argparse.Namespace) -> int:
     return _tell(held, output, options.seed)
 
 
-def _tell(held: Contest, output: Path, seed: str) -> int:
+def _tell(contest: Contest, output: Path, seed: str) -> int:
     """Print the remarks, the best submission and the files in `output` of a contest, and a warning if `seed` is the
     default; return the exit status: 1 if a submission did not race by no fault of its own, else 0.
     """
     from netlab_classroom.contest import board, race
     from netlab_classroom.grading.text import one_line
 
-    for note in held.notes:
+    for note in contest.notes:
         print(one_line(note, 1000))
-    for row in held.rows:
+    for row in contest.rows:
         if row["status"] != race.RACED:
             print(one_line(f"{row['student']}: {row['status']}: {row['sentence']}", 1000))
-    best = held.rows[0] if held.rows else None
+    best = contest.rows[0] if contest.rows else None
     print(
-        f"{len(held.rows)} hand-ins, {len(held.trials)} trials"
+        f"{len(contest.rows)} hand-ins, {len(contest.trials)} trials"
         + (f"; the best: {one_line(best['student'])} with {best['total']:.2f} of 100." if best else ".")
     )
     if seed == DEFAULT_SEED:
@@ -113,4 +113,4 @@ def _tell(held: Contest, output: Path, seed: str) -> int:
             "These are the trials of --seed 1, which anybody can draw: for a contest that counts choose a word of yours."
         )
     print(f"The board: {output / board.PAGE}; for you alone: {output / board.SCORES}")
-    return EXIT_INCOMPLETE if any(row["status"] == race.NOT_RACED for row in held.rows) else 0
+    return EXIT_INCOMPLETE if any(row["status"] == race.NOT_RACED for row in contest.rows) else 0

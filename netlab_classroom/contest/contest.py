@@ -66,7 +66,7 @@ class Contest:
     """All that decided the scores."""
 
 
-def hold(
+def run_contest(
     submissions: Sequence[Path],
     output: Path,
     *,
@@ -246,7 +246,7 @@ def _row_without_race(game: Game, student: str, status: str, sentence: str, tria
     """Return the row of a student's submission that did not compete: the status `status`, such as "not raced", the
     reason `sentence`, a total of 0, and the game's score for nothing in each trial, with the fields of other rows.
     """
-    rows = {trial.key: dict(game.nothing) for trial in trials}
+    rows = {trial.key: dict(game.unfinished_score) for trial in trials}
     return {
         "student": student, "file": "", "status": status, "sentence": one_line(sentence, 400), "class": "", "scores": rows,
         "total": 0.0, "series": [], "taken": "",

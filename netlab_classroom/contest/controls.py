@@ -25,9 +25,9 @@ class Controls(Game):
 
     key = "controls"
     methods = CONTROL_METHODS
-    nothing = Score(0.0, 0.0, 1.0, 0.0).to_dict()
-    shown = "walk"
-    beside = "cubic"
+    unfinished_score = Score(0.0, 0.0, 1.0, 0.0).to_dict()
+    displayed_trial = "walk"
+    reference = "cubic"
     wording = Wording(
         heading="Rate and delay",
         about="Mean over the networks in which it was alone. Good is right and below.",

@@ -56,11 +56,11 @@ class Game(ABC):
         Its name on the command line.
     methods : tuple of str
         A class with one of these methods competes.
-    nothing : dict
+    unfinished_score : dict
         The score of a competitor that has not finished a trial.
-    shown : str
+    displayed_trial : str
         The key of the trial of which the board draws the value over time.
-    beside : str
+    reference : str
         The reference competitor that the board draws there beside the winner.
     wording : Wording
         Its words on the board.
@@ -68,9 +68,9 @@ class Game(ABC):
 
     key: str
     methods: tuple[str, ...]
-    nothing: Mapping[str, float]
-    shown: str
-    beside: str
+    unfinished_score: Mapping[str, float]
+    displayed_trial: str
+    reference: str
     wording: Wording
 
     @abstractmethod

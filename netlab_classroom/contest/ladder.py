@@ -8,7 +8,7 @@ from pathlib import Path
 from netlab.base.errors import NetlabError
 from netlab_classroom.contest.contest import Contest
 from netlab_classroom.grading import result_store
-from netlab_classroom.grading.text import bare, harmless
+from netlab_classroom.grading.text import harmless, unescape_formula
 
 HISTORY = "history.csv"
 COLUMNS = ("date", "seed", "student", "score", "sha256")
@@ -50,7 +50,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return []
     try:
         rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-        found = [{name: bare(row[name]) for name in COLUMNS} for row in rows]
+        found = [{name: unescape_formula(row[name]) for name in COLUMNS} for row in rows]
         for row in found:
             float(row["score"])
     except (OSError, ValueError, KeyError, AttributeError, csv.Error) as error:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-SMALLEST_SEGMENTS = 4
+MIN_SEGMENTS = 4
 
 
 class Plough:
@@ -28,10 +28,10 @@ class Plough:
 
     def on_loss(self, _loss: Any) -> None:
         """Set the flow's window and slow-start threshold to three quarters of the window, but at least
-        SMALLEST_SEGMENTS.
+        MIN_SEGMENTS.
         """
         flow = self.flow
-        flow.ssthresh_segments = max(SMALLEST_SEGMENTS, 0.75 * flow.cwnd_segments)
+        flow.ssthresh_segments = max(MIN_SEGMENTS, 0.75 * flow.cwnd_segments)
         flow.cwnd_segments = flow.ssthresh_segments
 
 
@@ -64,14 +64,12 @@ class Tide:
                 return
             flow.ssthresh_segments = flow.cwnd_segments
         step = ack.delivered_segments / flow.cwnd_segments
-        flow.cwnd_segments = max(
-            SMALLEST_SEGMENTS, flow.cwnd_segments + (step if queued < self.QUEUED_SEGMENTS else -step)
-        )
+        flow.cwnd_segments = max(MIN_SEGMENTS, flow.cwnd_segments + (step if queued < self.QUEUED_SEGMENTS else -step))
 
     def on_loss(self, _loss: Any) -> None:
-        """Set the flow's window and slow-start threshold to four fifths of the window, but at least SMALLEST_SEGMENTS."""
+        """Set the flow's window and slow-start threshold to four fifths of the window, but at least MIN_SEGMENTS."""
         flow = self.flow
-        flow.ssthresh_segments = flow.cwnd_segments = max(SMALLEST_SEGMENTS, 0.8 * flow.cwnd_segments)
+        flow.ssthresh_segments = flow.cwnd_segments = max(MIN_SEGMENTS, 0.8 * flow.cwnd_segments)
 
 
 class Gauge:
@@ -103,15 +101,15 @@ class Gauge:
         bdp = rate_mbps * 1e3 * ack.rtt_min_ms / 8 / flow.mss_bytes
         if flow.cwnd_segments < flow.ssthresh_segments:
             flow.cwnd_segments += ack.delivered_segments
-            if flow.cwnd_segments > 2 * bdp + SMALLEST_SEGMENTS:
-                flow.ssthresh_segments = SMALLEST_SEGMENTS
+            if flow.cwnd_segments > 2 * bdp + MIN_SEGMENTS:
+                flow.ssthresh_segments = MIN_SEGMENTS
             return
-        flow.cwnd_segments = max(SMALLEST_SEGMENTS, self.GAIN * bdp + 2)
+        flow.cwnd_segments = max(MIN_SEGMENTS, self.GAIN * bdp + 2)
         flow.pacing_mbps = max(0.1, self.GAIN * rate_mbps)
 
     def on_loss(self, _loss: Any) -> None:
         """End the flow's slow start; the window is not changed by a loss."""
-        self.flow.ssthresh_segments = SMALLEST_SEGMENTS
+        self.flow.ssthresh_segments = MIN_SEGMENTS
 
 
 OPPONENTS: dict[str, type[Any]] = {each.__name__: each for each in (Plough, Tide, Gauge)}

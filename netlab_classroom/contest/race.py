@@ -62,10 +62,10 @@ def enter(game: Game, entrant: Entrant, trials: Sequence[Trial], tell: Callable[
     for trial in trials:
         try:
             if not over:
-                own = remote.isolated_class(sandbox.shared_package(), exercise, name, cpu_s=CPU_S, most_calls=MAX_CALLS)
+                own = remote.isolated_class(sandbox.shared_package(), exercise, name, cpu_s=CPU_S, max_calls=MAX_CALLS)
                 outcome = game.play(trial, own)
                 scores[trial.key] = outcome.score
-                series = outcome.series if trial.key == game.shown else series
+                series = outcome.series if trial.key == game.displayed_trial else series
         except StudentCodeError as error:
             found["status"] = FAILED
             found["sentence"] = found["sentence"] or f"{trial.title}: {one_line(str(error), 400)}"
@@ -96,7 +96,7 @@ def landmark(
     for trial in trials:
         outcome = game.play(trial, competitor)
         scores[trial.key] = outcome.score
-        series = outcome.series if trial.key == game.shown else series
+        series = outcome.series if trial.key == game.displayed_trial else series
         tell()
     return {"student": name, "status": RACED, "sentence": "", **_result(game, name, scores, trials), "series": series}
 
@@ -105,5 +105,5 @@ def _result(game: Game, name: str, scores: dict[str, dict[str, float]], trials: 
     """Return the fields of a row that all competitors have: "class" (`name`), "scores" by trial (the game's score for
     nothing where `scores` has none), their "total", and an empty "series".
     """
-    rows = {trial.key: scores.get(trial.key, dict(game.nothing)) for trial in trials}
+    rows = {trial.key: scores.get(trial.key, dict(game.unfinished_score)) for trial in trials}
     return {"class": name, "scores": rows, "total": scoring.total(rows), "series": []}

@@ -21,7 +21,7 @@ from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, Player
 CHUNKS = 75
 
 
-class Careful:
+class HalfThroughput:
     """The rule that takes the highest quality whose rate is at most half of the throughput, and never goes up by more
     than one.
     """
@@ -39,7 +39,7 @@ class Careful:
         return self.last
 
 
-RULES: dict[str, object] = {"Throughput": settings.Throughput, "Buffer": settings.Buffer, "Careful": Careful}
+RULES: dict[str, object] = {"Throughput": settings.Throughput, "Buffer": settings.Buffer, "Careful": HalfThroughput}
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,15 @@ class Videos(Game):
 
     key = "videos"
     methods = ("on_chunk",)
-    nothing: Mapping[str, float] = {"points": 0.0, "experience": 0.0, "rate": 0.0, "stall_s": 0.0, "changes": 0.0}
-    shown = "train"
-    beside = "Throughput"
+    unfinished_score: Mapping[str, float] = {
+        "points": 0.0,
+        "experience": 0.0,
+        "rate": 0.0,
+        "stall_s": 0.0,
+        "changes": 0.0,
+    }
+    displayed_trial = "train"
+    reference = "Throughput"
     wording = Wording(
         heading="Rate and stalls",
         about="Mean rate of all videos, and the sum of their stalls. Good is right and below.",

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import result_store
-from netlab_classroom.grading.claim import claimed
+from netlab_classroom.grading.claim import claim_output
 from netlab_classroom.grading.master import Edition, Master
 from netlab_classroom.grading.roster import NAMES, Entry
 from netlab_classroom.grading.text import file_name, harmless
@@ -58,7 +58,7 @@ def assign(
     """
     if solved is not None and output.resolve() in (solved.resolve(), *solved.resolve().parents):
         raise NetlabError(f"--solved {solved} lies in {output}, which is for students: choose a directory elsewhere.")
-    with claimed(output) as claim:
+    with claim_output(output) as claim:
         claim.take("notebooks", chapter.stem, [entry.student for entry in entries])
         if not entries:
             written = [_write(output / f"{chapter.stem}.ipynb", student_notebook(chapter, ""))]
@@ -79,7 +79,7 @@ def _solved(chapter: Master, token: str, place: Path) -> Path:
     """Write a copy of the student's notebook for a token ("" for the printed numbers) with the instructor's answers to
     `place`, and return that path; written answers contain their rubric.
     """
-    answers = {each.id: each for each in chapter.edition(token).wanted}
+    answers = {each.id: each for each in chapter.edition(token).answer_cells}
     solution = {cell.id: cell.source for cell in chapter.edition(token).solved}
     made = student_notebook(chapter, token)
     for cell in made.cells:

@@ -28,11 +28,11 @@ class Claim:
         Allow submissions of the previous grading to be missing.
     """
 
-    def __init__(self, path: Path, known: dict[str, Any], *, fewer: bool = False) -> None:
-        """Take `known`, the record that the locked file at `path` has from the previous grading ({} if there is none);
+    def __init__(self, path: Path, record: dict[str, Any], *, fewer: bool = False) -> None:
+        """Take `record`, which the locked file at `path` has from the previous grading ({} if there is none);
         with `fewer`, submissions that it names may be missing now.
         """
-        self._path, self._known, self._fewer = path, known, fewer
+        self._path, self._record, self._may_shrink = path, record, fewer
 
     def take(self, what: str, chapter: str, students: Collection[str], handed_in: Collection[str] = ()) -> None:
         """Record the folder as that of a chapter, with the class `students` and the students `handed_in` who submitted;
@@ -47,26 +47,28 @@ class Claim:
             The class, and the students who submitted.
         """
         where = self._path.parent
-        there = self._known.get("chapter", chapter)
-        if there != chapter:
-            raise ClaimError(f"{where} has the {what} of {there}: choose another --output for {chapter}.")
-        before = set(self._known.get("students", []))
-        if students and len(before - set(students)) > len(before) / 2:
-            raise ClaimError(f"{where} has the {what} of another class ({_some(before)}): choose another --output.")
-        gone = set(self._known.get("handed_in", [])) - set(handed_in)
-        if gone and not self._fewer:
+        recorded_chapter = self._record.get("chapter", chapter)
+        if recorded_chapter != chapter:
+            raise ClaimError(f"{where} has the {what} of {recorded_chapter}: choose another --output for {chapter}.")
+        recorded_students = set(self._record.get("students", []))
+        if students and len(recorded_students - set(students)) > len(recorded_students) / 2:
             raise ClaimError(
-                f"{where} has marks of hand-ins that are not among SUBMISSIONS now: {_some(gone)}. "
+                f"{where} has the {what} of another class ({_abbreviate(recorded_students)}): choose another --output."
+            )
+        gone = set(self._record.get("handed_in", [])) - set(handed_in)
+        if gone and not self._may_shrink:
+            raise ClaimError(
+                f"{where} has marks of hand-ins that are not among SUBMISSIONS now: {_abbreviate(gone)}. "
                 "Name all submissions, or choose another --output; with --fewer their marks are given up."
             )
-        known = {"chapter": chapter, "students": sorted(students), "handed_in": sorted(handed_in)}
-        if known != self._known:
+        record = {"chapter": chapter, "students": sorted(students), "handed_in": sorted(handed_in)}
+        if record != self._record:
             # Rewrite in place: replacing the file would lose the lock.
-            self._path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+            self._path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 @contextmanager
-def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
+def claim_output(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
     """Return a context manager that creates a folder if needed, locks it against other graders while the block runs,
     and yields its record, a Claim; with `fewer`, submissions of an earlier grading may be missing. An empty record is
     removed at the end, and with it an empty folder. Raises ClaimError when another process has locked the folder,
@@ -83,11 +85,11 @@ def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
             ) from None
         file.seek(0)
         try:
-            known = json.loads(file.read() or "{}")
+            record = json.loads(file.read() or "{}")
         except ValueError:
-            known = {}
+            record = {}
         try:
-            yield Claim(path, known if isinstance(known, dict) else {}, fewer=fewer)
+            yield Claim(path, record if isinstance(record, dict) else {}, fewer=fewer)
         finally:
             with suppress(OSError):
                 if not path.stat().st_size:  # refused before anything was written
@@ -95,7 +97,7 @@ def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
                     folder.rmdir()
 
 
-def _some(names: Collection[str]) -> str:
+def _abbreviate(names: Collection[str]) -> str:
     """Return some names as text: the first MAX_NAMED in the alphabet, and the number of the others, as in "anna, ben
     and 3 more".
     """

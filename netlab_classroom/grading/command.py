@@ -63,7 +63,7 @@ def main(options: argparse.Namespace) -> int:
     any error that is not in a submission.
     """
     from netlab_classroom.grading import grade, master, merged, reports, roster, sandbox
-    from netlab_classroom.grading.claim import claimed
+    from netlab_classroom.grading.claim import claim_output
 
     if options.jobs is not None and options.jobs < 1:
         raise NetlabError(f"--jobs must be 1 or more, got {options.jobs}.")
@@ -77,7 +77,7 @@ def main(options: argparse.Namespace) -> int:
     # Points that a reviewer wrote there must not be overwritten by a grading without --review.
     own = output / "review.csv"
     try:
-        with claimed(output, fewer=options.fewer) as claim:
+        with claim_output(output, fewer=options.fewer) as claim:
             given = options.review or (own if own.is_file() else None)
             points = grade.read_review(given) if given else {}
             graded = grade.grade(

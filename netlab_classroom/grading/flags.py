@@ -27,7 +27,7 @@ _ORDINARY = (
     r"|netlab(?!\.)|netlab\.theory|netlab_course\.chapters)\b"
 )
 """Modules that an answer may import; other modules are flagged, because most can read files or execute text."""
-_OTHERWISE = "loads or reads modules by other ways than an import"
+_LOADS_MODULES = "loads or reads modules by other ways than an import"
 _ACCESS = (
     (r"\.\s*(expected|reference|right_number|cases|misconceptions|tells_apart|mistakes)\b", "looks into a check"),
     (r"\bchapters\s*\.\s*\w+\s*(\.|import)\s*check\b|\.check\s+import\b", "imports the chapter's checks"),
@@ -43,9 +43,9 @@ _ACCESS = (
         r"\b(inspect|ctypes|subprocess|multiprocessing|builtins|socket|gc|marshal)\b",
         "uses a module that answers have no need of",
     ),
-    (r"\b(importlib|reload|runpy|pkgutil|linecache|__import__)\b|\bsys\s*\.\s*modules\b", _OTHERWISE),
-    (r"\b(getsource|get_source|get_code|get_data|__file__|__loader__|__spec__|read_text|read_bytes)\b", _OTHERWISE),
-    (r"\bexec\b|(?<![.\w])(eval|compile)\s*\(", _OTHERWISE),
+    (r"\b(importlib|reload|runpy|pkgutil|linecache|__import__)\b|\bsys\s*\.\s*modules\b", _LOADS_MODULES),
+    (r"\b(getsource|get_source|get_code|get_data|__file__|__loader__|__spec__|read_text|read_bytes)\b", _LOADS_MODULES),
+    (r"\bexec\b|(?<![.\w])(eval|compile)\s*\(", _LOADS_MODULES),
     (
         r"\b(__globals__|__closure__|__code__|__subclasses__|__builtins__|__self__|__path__|_getframe)\b",
         "looks behind the objects it is given",

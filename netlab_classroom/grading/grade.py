@@ -20,7 +20,7 @@ from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.master import Master
 from netlab_classroom.grading.roster import Entry, FileAssignment, collect, match
 from netlab_classroom.grading.submission import digest_of
-from netlab_classroom.grading.text import bare, one_line
+from netlab_classroom.grading.text import one_line, unescape_formula
 from netlab_engines.kernels import pocket_kernel
 
 RESULTS = "results"
@@ -279,7 +279,7 @@ def read_review(path: Path) -> dict[tuple[str, str], ReviewPoints]:
         """Return the text of a row (texts by heading) in the column with the normalized heading `name`; "" if there is
         none.
         """
-        return bare(row.get(columns.get(name, name), ""))
+        return unescape_formula(row.get(columns.get(name, name), ""))
 
     found = {}
     for _line, row in sheet:

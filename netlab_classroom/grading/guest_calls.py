@@ -48,11 +48,11 @@ class CallChannel:
         Supervises the guest meanwhile.
     """
 
-    def __init__(self, connection: socket.socket, monitor: GuestMonitor | None, most_calls: int = MAX_CALLS) -> None:
-        """Use the open `connection` to a guest for at most `most_calls` calls of student code; `monitor` supervises the
+    def __init__(self, connection: socket.socket, monitor: GuestMonitor | None, max_calls: int = MAX_CALLS) -> None:
+        """Use the open `connection` to a guest for at most `max_calls` calls of student code; `monitor` supervises the
         guest during calls (None: nothing does).
         """
-        self._connection, self._monitor, self._left, self._most_calls = connection, monitor, most_calls, most_calls
+        self._connection, self._monitor, self._calls_left, self._max_calls = connection, monitor, max_calls, max_calls
         self._connection.settimeout(CHECK_INTERVAL_S)
         self._buffer = bytearray()
         self._checked_s = time.monotonic()
@@ -69,9 +69,9 @@ class CallChannel:
         the content of its reply. Raises BudgetError when the calls or the processor time are used up, StudentCodeError
         when the student's code has ended or does not reply, and RunError when the guest did not start.
         """
-        self._left -= 1
-        if self._left < 0:
-            raise BudgetError(f"it was called more than {self._most_calls} times, which is all that a run may ask.")
+        self._calls_left -= 1
+        if self._calls_left < 0:
+            raise BudgetError(f"it was called more than {self._max_calls} times, which is all that a run may ask.")
         self._send(question)
         return self.receive()
 
@@ -221,9 +221,9 @@ class GuestMonitor:
         )
 
 
-def read_bounded(path: Path, most: int = plain.MAX_BYTES) -> bytes | None:
-    """Return the contents of a regular file in a folder with untrusted files, cut to `most` + 1 bytes, so that more
-    than `most` bytes show that it is too long; None if there is no such file or it is a link.
+def read_bounded(path: Path, max_bytes: int = plain.MAX_BYTES) -> bytes | None:
+    """Return the contents of a regular file in a folder with untrusted files, cut to `max_bytes` + 1 bytes, so that
+    more than `max_bytes` bytes show that it is too long; None if there is no such file or it is a link.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -232,7 +232,7 @@ def read_bounded(path: Path, most: int = plain.MAX_BYTES) -> bytes | None:
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return None
-        return file.read(most + 1)
+        return file.read(max_bytes + 1)
 
 
 def group_cpu_s(group: int) -> float:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from netlab.base.errors import NetlabError
-from netlab_classroom.grading.text import cleaned, one_line
+from netlab_classroom.grading.text import clean_values, one_line
 
 MAX_MEMORY_MB = 512
 CPU_S = 10.0
@@ -79,7 +79,7 @@ class Helper:
                 self.close()
                 raise GaveUpError(f"it took more than {MAX_MEMORY_MB} MB of memory to read.")
             raise GaveUpError(f"it cannot be read ({one_line(str(answer['error']), 80)}).")
-        return cleaned(answer["value"])
+        return clean_values(answer["value"])
 
     def __del__(self) -> None:
         """End the helper process when this object is deleted, as with the thread that owned it."""
@@ -159,8 +159,8 @@ def serve() -> None:
     source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     own_pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most_bytes = own_pages * resource.getpagesize() + (MAX_MEMORY_MB << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+    max_bytes = own_pages * resource.getpagesize() + (MAX_MEMORY_MB << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while size := int.from_bytes(source.read(_HEAD_BYTES), "big"):
         asked = json.loads(source.read(size))

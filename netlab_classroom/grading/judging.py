@@ -27,8 +27,8 @@ from netlab_classroom.grading.marking import (
     ExerciseMark,
     RecordedFunction,
     expected_text,
+    format_answer,
     grade,
-    shown,
 )
 from netlab_classroom.grading.master import Edition, Master
 from netlab_classroom.grading.sandbox import CPU_S, Ending, Outcome, Sandbox
@@ -88,7 +88,7 @@ def judge(job: Job) -> dict[str, Any]:
         drawn = edition.chapter is not None
         if drawn and read["topic"] and read["topic"] != master.topic:
             return without_marks(job, UNREADABLE, f"This is the notebook of another chapter ({read['topic'][:40]}).")
-        wanted = [each for each in edition.wanted if each.key in exercises]
+        wanted = [each for each in edition.answer_cells if each.key in exercises]
         found = helper().ask(
             "compare",
             path=path,
@@ -162,7 +162,7 @@ class Examination:
     def marks(
         self, wanted: Sequence[AnswerCell], taken: Mapping[str, Answer], added: Sequence[str] = ()
     ) -> dict[str, ExerciseMark]:
-        """Return the marks of the exercises in `wanted` by key; `taken` has the answers by key, `added` the names that
+        """Return the marks of the exercises in `answer_cells` by key; `taken` has the answers by key, `added` the names that
         the student's own cells define, for explanations of errors. Answers in code run in the sandbox, all in one guest
         unless one crashes it. Raises RunError when a guest does not start.
 
@@ -188,7 +188,7 @@ class Examination:
         return found
 
     def _mark(self, wanted: AnswerCell, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> ExerciseMark:
-        """Return the mark of the exercise `wanted` from its answer ("source", "attempted" and more). `outcome` is that
+        """Return the mark of the exercise `answer_cells` from its answer ("source", "attempted" and more). `outcome` is that
         of the answer in the sandbox, None if it did not run; `alone` is that of the provided cells without the answer,
         None unless one of them had raised an error.
         """
@@ -228,7 +228,7 @@ class Examination:
         return mark
 
     def _request(self, wanted: AnswerCell, answer: Answer) -> dict[str, Any]:
-        """Return the request that runs an answer in code to the exercise `wanted` in the sandbox, as plain data:
+        """Return the request that runs an answer in code to the exercise `answer_cells` in the sandbox, as plain data:
         chapter, own numbers, the name to be defined, the sources of provided cells ("given") and of the answer, and
         calls of a function.
         """
@@ -247,7 +247,7 @@ class Examination:
 
     def calls(self, wanted: AnswerCell) -> list[dict[str, Any]]:
         """Return the calls that a student's function must answer, as plain data: the arguments of each by name, or the
-        number of a transfer; [] if the answer to the exercise `wanted` is not a function.
+        number of a transfer; [] if the answer to the exercise `answer_cells` is not a function.
         """
         exercise, check = self._exercises[wanted.key], self._edition.checks[wanted.key]
         if not (isinstance(check, Function) and isinstance(exercise, Exercise)):
@@ -325,7 +325,7 @@ class Examination:
         return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
 
     def _grade(self, mark: ExerciseMark, wanted: AnswerCell, exercise: Exercise, message: Mapping[str, Any]) -> None:
-        """Compare the outcome of the answer to the exercise `wanted` in the sandbox (`message`, untrusted, with "value"
+        """Compare the outcome of the answer to the exercise `answer_cells` in the sandbox (`message`, untrusted, with "value"
         or "error") with the right answer by the exercise's check and scheme, and write status, points and feedback into
         `mark`.
         """
@@ -337,7 +337,7 @@ class Examination:
             return
         try:
             answer = self._decode_answer(message, wanted.key)
-            mark.value = shown(answer, check)
+            mark.value = format_answer(answer, check)
             grade(mark, exercise, check, answer, self._edition, self._seed_of(wanted.key))
         except NetlabError as error:
             mark.status, mark.sentences = FAILED, [str(error)]

@@ -65,7 +65,7 @@ class Laboratory:
         self._with_own: dict[str, Run] = {}
 
     def measure(
-        self, described: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], RemoteObject] | None = None
+        self, description: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], RemoteObject] | None = None
     ) -> Run:
         """Run a scenario (in the form of its JSON, untrusted) within the budget, or return its cached run; with
         `graded` its seed is the grader's. `own` has proxies of the student's classes by index of the traffic item and
@@ -73,10 +73,10 @@ class Laboratory:
         no such classes, asks for it. Raises NetlabError when the scenario has mistakes, exceeds the budget, or does not
         end.
         """
-        asked = _name(described)
+        asked = _name(description)
         if asked in self._with_own and not own:
             return self._with_own[asked]
-        scenario = Scenario.from_dict(_insert_proxies(described, own or {}))
+        scenario = Scenario.from_dict(_insert_proxies(description, own or {}))
         self._charge_budget(scenario)
         if graded:
             scenario = replace(scenario, seed=self.seed_of(scenario))
@@ -91,15 +91,15 @@ class Laboratory:
             self._with_own[asked] = self._with_own[_name(run.settings["scenario"])] = run
         return run
 
-    def repeat(self, described: Mapping[str, Any], seeds: Sequence[int]) -> pd.DataFrame:
+    def repeat(self, description: Mapping[str, Any], seeds: Sequence[int]) -> pd.DataFrame:
         """Run a scenario (in the form of its JSON, untrusted) with each of the seeds, replaced by the grader's own, and
         return the table of `netlab.repeat` of these runs. Raises NetlabError when there is no seed, the scenario has
         mistakes, exceeds the budget, or does not end.
         """
         if not seeds:
             raise RefusedError("The table of a repeated measurement has no seeds.")
-        runs = {seed: self.measure({**described, "seed": seed}, graded=True) for seed in seeds}
-        return table_of(dict(described), runs)
+        runs = {seed: self.measure({**description, "seed": seed}, graded=True) for seed in seeds}
+        return table_of(dict(description), runs)
 
     def seed_of(self, scenario: Scenario) -> int:
         """Return the grader's seed for a run of this scenario: another than the student's, from which it follows, and
@@ -151,26 +151,26 @@ def is_plain(item: Command) -> bool:
     return not item.saves and COMMAND.fullmatch(item.command) is not None
 
 
-def _name(described: Mapping[str, Any]) -> str:
+def _name(description: Mapping[str, Any]) -> str:
     """Return a text that is equal for equal scenarios, given as data for JSON, whatever the order of their keys."""
-    return json.dumps(described, sort_keys=True)
+    return json.dumps(description, sort_keys=True)
 
 
-def _insert_proxies(described: Mapping[str, Any], own: Mapping[tuple[int, str], RemoteObject]) -> dict[str, Any]:
+def _insert_proxies(description: Mapping[str, Any], own: Mapping[tuple[int, str], RemoteObject]) -> dict[str, Any]:
     """Return a copy of a scenario (in the form of its JSON) with the proxies in `own`, by index of the traffic item and
     name of the field, in the places of a student's classes.
     """
-    traffic = described.get("traffic")
+    traffic = description.get("traffic")
     if not (own and isinstance(traffic, list) and all(isinstance(item, dict) for item in traffic)):
-        return dict(described)
+        return dict(description)
     items = [dict(item) for item in traffic]
     for (number, name), stands in own.items():
         items[number][name] = stands
-    return {**described, "traffic": items}
+    return {**description, "traffic": items}
 
 
-def measure_scenario(scenario: Scenario, most_s: float = WALL_S) -> Run:
-    """Return the cached run of a scenario, or run it within `most_s` seconds of wall-clock time and cache it. Raises
+def measure_scenario(scenario: Scenario, max_s: float = WALL_S) -> Run:
+    """Return the cached run of a scenario, or run it within `max_s` seconds of wall-clock time and cache it. Raises
     RefusedError when it takes longer, another NetlabError when it fails.
     """
     engine = engines.choose(None, [scenario.plan()])
@@ -181,7 +181,7 @@ def measure_scenario(scenario: Scenario, most_s: float = WALL_S) -> Run:
         return kept
     cancel = threading.Event()
     over = threading.Event()
-    threading.Thread(target=_cancel, args=(cancel, over, time.monotonic() + most_s), daemon=True).start()
+    threading.Thread(target=_cancel, args=(cancel, over, time.monotonic() + max_s), daemon=True).start()
     try:
         run = experiment.run(scenario, engine=engine, progress=False, cancel=cancel)
     except RunCancelled:

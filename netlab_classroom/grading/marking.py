@@ -206,7 +206,7 @@ def expected_text(check: Check) -> str:
     return check.answer if isinstance(check, Choice) else ""
 
 
-def shown(answer: Any, check: Check) -> str:
+def format_answer(answer: Any, check: Check) -> str:
     """Return the value of an answer as text of at most about 80 characters; a number has the unit of its check."""
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         if isinstance(answer, RecordedFunction):

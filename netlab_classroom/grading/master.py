@@ -41,7 +41,7 @@ class Edition:
     """The same cells with solutions."""
     chapter: Any
     """The chapter in the form in which its notebook opens it: `own`, `check`, `settings`; None for a project, which has no code."""
-    wanted: tuple[AnswerCell, ...]
+    answer_cells: tuple[AnswerCell, ...]
     """The exercises of the chapter, in order."""
 
     @property
@@ -59,7 +59,7 @@ class Edition:
         return [[cell.id, cell.source, FIGURE in cell.tags] for cell in cells]
 
     def model_answer(self, wanted: AnswerCell) -> str:
-        """Return the instructor's written answer to the exercise `wanted`, with its rubric, as text without the
+        """Return the instructor's written answer to the exercise `answer_cells`, with its rubric, as text without the
         question.
         """
         from netlab_classroom.grading.submission import words_of
@@ -206,6 +206,6 @@ def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | Words]:
     required = {cell.id for cell in edition.handed_out[:last]}
     return examiner.load(
         master.examiner_path,
-        [wanted.key for wanted in edition.wanted],
-        [wanted.key for wanted in edition.wanted if wanted.id in required],
+        [wanted.key for wanted in edition.answer_cells],
+        [wanted.key for wanted in edition.answer_cells if wanted.id in required],
     )

@@ -58,7 +58,7 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
     edition = chapter.edition(result["token"])
     exercises = chapter.exercises()
     marks = {mark["key"]: mark for mark in result["exercises"]}
-    wanted = {each.id: each for each in edition.wanted if each.key in exercises}
+    wanted = {each.id: each for each in edition.answer_cells if each.key in exercises}
     sources = answers(wanted.values(), result)
     root = "" if chapter.source.parent.parent == IMPORT_ROOT else f", root={str(chapter.source.parent.parent)!r}"
     exam = f"from netlab_classroom.grading.merged import Exam\n\nexam = Exam({chapter.stem!r}, {result['token']!r}, {seed!r}{root})"
@@ -86,7 +86,7 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
 
 
 def answers(wanted: Iterable[AnswerCell], result: Mapping[str, Any]) -> dict[str, str]:
-    """Return the code of each answer in code to the exercises `wanted`, by key, as it ran in the sandbox, with the
+    """Return the code of each answer in code to the exercises `answer_cells`, by key, as it ran in the sandbox, with the
     student's other answers that it uses; a comment in place of code that crashed, timed out or is missing. `result` is
     the student's of `judging.judge`.
     """
@@ -176,7 +176,7 @@ class Exam:
         its mark for `part`, and print its feedback. Raises EngineError if this machine cannot isolate student code.
         """
         sandbox.require_isolation()
-        each = next(each for each in self._edition.wanted if each.key == key.strip())
+        each = next(each for each in self._edition.answer_cells if each.key == key.strip())
         answer: Mapping[str, Any] = {"source": source, "attempted": False}
         if any(line.strip() and not line.lstrip().startswith("#") for line in source.split("\n")):
             answer = helper().ask("compose", provided=self._edition.provided, id=each.id, source=source)

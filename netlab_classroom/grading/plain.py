@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netlab.base.errors import NetlabError
-from netlab_classroom.grading.text import cleaned
+from netlab_classroom.grading.text import clean_values
 
 OWN_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer", "on_chunk")
 """The methods of students' classes that a run calls."""
@@ -255,7 +255,7 @@ def parse(data: bytes) -> Any:
     if len(data) > MAX_BYTES:
         raise PlainError(f"A message has {MAX_BYTES} bytes at most, this one {len(data)}.")
     try:
-        return cleaned(json.loads(data.decode("utf-8", "strict"), parse_int=_integer))
+        return clean_values(json.loads(data.decode("utf-8", "strict"), parse_int=_integer))
     except (ValueError, RecursionError) as error:
         raise PlainError(f"A message cannot be read: {type(error).__name__}.") from None
 

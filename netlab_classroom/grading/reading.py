@@ -51,7 +51,7 @@ def compare(
     """Return the answers ("taken", by key of the exercise), "notes", "flags", and "added", the names that the student's
     own cells define, of a notebook file; only "error" if it cannot be read. Each cell is a list of fields: `handed_out`
     has id, kind and source of the original cells, `provided` id, source and whether it draws of the solution's code
-    cells, `wanted` key, id, name and stub of the cells of answers.
+    cells, `answer_cells` key, id, name and stub of the cells of answers.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class RemoteClass(RemoteObject):
         connection, and returns the channel to the guest and a function that ends the connection's process.
         """
         self._open_channel, self._place = open_channel, place
-        self._last: MethodCaller | None = None
+        self._last_caller: MethodCaller | None = None
 
     def __repr__(self) -> str:
         """Return the text "class NAME", with the student's name of the class."""
@@ -53,18 +53,20 @@ class RemoteClass(RemoteObject):
         """
         channel, close = self._open_channel()
         try:
-            made = {"control": ControlCaller, "rule": RuleCaller}.get(part, ProgramCaller)
-            self._last = made(channel, close, label, (callee.OPEN[part], channel.new_connection(), self._place))
+            caller_class = {"control": ControlCaller, "rule": RuleCaller}.get(part, ProgramCaller)
+            self._last_caller = caller_class(
+                channel, close, label, (callee.OPEN[part], channel.new_connection(), self._place)
+            )
         except BaseException:
             close()
             raise
-        return self._last
+        return self._last_caller
 
     def has(self, method: str) -> bool:
         """Return whether the student's object of the last connection has a method of this name; False before the first
         connection.
         """
-        return self._last is not None and self._last.has(method)
+        return self._last_caller is not None and self._last_caller.has(method)
 
 
 def proxy_for(
@@ -75,8 +77,8 @@ def proxy_for(
     that ends it; `place` is the object's index in the guest.
     """
     known = name if name.isidentifier() and len(name) <= MAX_NAME_CHARACTERS else "Own"
-    made: RemoteClass = type(known, (RemoteClass,), {})(open_channel, place)
-    return made
+    caller_class: RemoteClass = type(known, (RemoteClass,), {})(open_channel, place)
+    return caller_class
 
 
 def requested_proxies(asked: Mapping[str, Any], channel: CallChannel) -> dict[tuple[int, str], RemoteClass]:
@@ -104,11 +106,11 @@ def program_proxies(channel: CallChannel) -> list[RemoteClass]:
 
 
 def isolated_class(
-    package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MAX_CALLS
+    package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, max_calls: int = MAX_CALLS
 ) -> RemoteClass:
     """Return a proxy with this name for a student's class; each connection has its object in a separate guest, so that
     objects cannot communicate. `exercise` has the sources "given" and "answer" that define the class, `package` is the
-    directory of the students' package; `cpu_s` (s) and `most_calls` limit a connection, which raises StudentCodeError
+    directory of the students' package; `cpu_s` (s) and `max_calls` limit a connection, which raises StudentCodeError
     when the code fails, RunError when the guest does not start.
 
     Parameters
@@ -119,7 +121,7 @@ def isolated_class(
         A request as for `runner.work`; its answer's `name` is the class.
     name : str
         The name of the class in tables and messages.
-    cpu_s, most_calls
+    cpu_s, max_calls
         As for `CallChannel`.
     """
 
@@ -131,10 +133,10 @@ def isolated_class(
         try:
             work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
             guest.send({"do": "work", "words": work})
-            channel = CallChannel(guest.channel, GuestMonitor(guest, cpu_s=cpu_s), most_calls)
-            kind, said = channel.receive()
+            channel = CallChannel(guest.channel, GuestMonitor(guest, cpu_s=cpu_s), max_calls)
+            kind, content = channel.receive()
             if kind != callee.READY:
-                raise StudentCodeError(text_of(said))
+                raise StudentCodeError(text_of(content))
         except BaseException:
             guest.close()
             raise
@@ -156,49 +158,49 @@ class _RemoteCaller(ABC):
         Raises StudentCodeError when the student's object cannot be made.
         """
         self._channel, self.close, self._label, self._number = channel, close, label, opening[1]
-        self._has = self._did(*channel.ask(callee.HEAD.pack(*opening) + label.encode()))
-        if len(self._has) != len(callee.METHODS):
-            raise self._nonsense()
+        self._methods = self._content_of(*channel.ask(callee.HEAD.pack(*opening) + label.encode()))
+        if len(self._methods) != len(callee.METHODS):
+            raise self._protocol_error()
 
     def has(self, method: str) -> bool:
         """Return whether the student's object has a method of this name; True for `on_start`, which is always called,
         because it has the flow or program.
         """
-        return method == "on_start" or bool(self._has[callee.METHODS.index(method)])
+        return method == "on_start" or bool(self._methods[callee.METHODS.index(method)])
 
-    def call(self, method: str, now_ns: int, *given: Any) -> None:
+    def call(self, method: str, now_ns: int, *arguments: Any) -> None:
         """Call a method of the student's object at `now_ns`, in ns of network time, with its arguments, and apply its
         reply to the flow or program. Raises StudentCodeError when the method fails or its reply is not valid.
         """
         head = callee.HEAD.pack(callee.CALL, self._number, callee.METHODS.index(method))
         try:
-            self._call(head, method, now_ns / NS_PER_S, given)
+            self._call(head, method, now_ns / NS_PER_S, arguments)
         except StudentCodeError:
             raise
         except NetlabError as error:
             # netlab's own code on the student's side never sends such a value.
             raise StudentCodeError(f"{self._label}: {error}") from None
         except struct.error:
-            raise self._nonsense() from None
+            raise self._protocol_error() from None
 
     @abstractmethod
-    def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
-        """Call the method of this name at `now_s`, in s of network time, with the arguments `given`, and apply its
+    def _call(self, head: bytes, method: str, now_s: float, arguments: tuple[Any, ...]) -> None:
+        """Call the method of this name at `now_s`, in s of network time, with the arguments `arguments`, and apply its
         reply to the flow or the program; `head` is the packed header of the request. Raises StudentCodeError when the
         method fails.
         """
 
-    def _did(self, kind: int, said: bytes) -> bytes:
-        """Return the content `said` of a reply if its kind says that the call succeeded. Raises StudentCodeError with
+    def _content_of(self, kind: int, content: bytes) -> bytes:
+        """Return the content `content` of a reply if its kind says that the call succeeded. Raises StudentCodeError with
         the student's error, or if the reply is of another kind.
         """
         if kind == callee.DID:
-            return said
+            return content
         if kind == callee.FAILED:
-            raise StudentCodeError(text_of(said))
-        raise self._nonsense()
+            raise StudentCodeError(text_of(content))
+        raise self._protocol_error()
 
-    def _nonsense(self) -> StudentCodeError:
+    def _protocol_error(self) -> StudentCodeError:
         """Return (not raise) the error for a reply that netlab's own code would never send."""
         return StudentCodeError(f"{self._label}: its process wrote into the channel to the grader.")
 
@@ -210,28 +212,30 @@ class ControlCaller(_RemoteCaller):
 
     _flow: FlowInterface
 
-    def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
-        """Send the flow's state, and the acknowledgement or loss in `given`, with the packed header `head` to a method
+    def _call(self, head: bytes, method: str, now_s: float, arguments: tuple[Any, ...]) -> None:
+        """Send the flow's state, and the acknowledgement or loss in `arguments`, with the packed header `head` to a method
         of the student's congestion control, and set the flow's window, threshold, pacing rate and ECN codepoint to
-        those of the reply. `given` of "on_start" has the flow itself, `now_s` is the network time in s.
+        those of the reply. `arguments` of "on_start" has the flow itself, `now_s` is the network time in s.
         """
         if method == "on_start":
-            (self._flow,) = given
+            (self._flow,) = arguments
         flow, body = self._flow, b""
         if method == "on_ack":
-            (ack,) = given
+            (ack,) = arguments
             body = callee.ACK.pack(
                 _or_nan(ack.rtt_ms), _or_nan(ack.rtt_min_ms), ack.delivered_segments, ack.in_flight_segments,
                 ack.marked_segments, ack.delivery_rate_mbps, ack.app_limited, ack.may_grow,
             )  # fmt: skip
         elif method != "on_start":
-            (loss,) = given
+            (loss,) = arguments
             body = callee.LOSS.pack(loss.lost_segments, loss.in_flight_segments, loss.is_new)
         before = callee.FLOW.pack(
             now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, _or_nan(flow.pacing_mbps),
             flow.has_accurate_ecn, flow.ect,
         )  # fmt: skip
-        cwnd, ssthresh, pacing, ect = callee.CONTROLLED.unpack(self._did(*self._channel.ask(head + before + body)))
+        cwnd, ssthresh, pacing, ect = callee.CONTROLLED.unpack(
+            self._content_of(*self._channel.ask(head + before + body))
+        )
         flow.cwnd_segments, flow.ssthresh_segments, flow.ect = cwnd, ssthresh, ect
         flow.pacing_mbps = None if math.isnan(pacing) else pacing
 
@@ -243,55 +247,57 @@ class ProgramCaller(_RemoteCaller):
 
     _program: ProgramInterface
 
-    def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
+    def _call(self, head: bytes, method: str, now_s: float, arguments: tuple[Any, ...]) -> None:
         """Call a method of the student's program with the packed header `head` at `now_s`, in s of network time, answer
-        its reads with data, and apply its reply: set the timer, send and deliver data. Of the arguments `given`,
+        its reads with data, and apply its reply: set the timer, send and deliver data. Of the arguments `arguments`,
         on_start has the program first, and on_datagram the data second.
         """
         if method == "on_start":
-            (self._program,) = given
+            (self._program,) = arguments
         program = self._program
-        kind, said = self._channel.ask(head + callee.NOW.pack(now_s) + (given[1] if method == "on_datagram" else b""))
+        kind, content = self._channel.ask(
+            head + callee.NOW.pack(now_s) + (arguments[1] if method == "on_datagram" else b"")
+        )
         while kind == callee.READ:
-            kind, said = self._channel.ask(program.read(callee.LENGTH.unpack(said)[0]))
-        said = self._did(kind, said)
-        timer, at_s = callee.TIMER.unpack_from(said)
+            kind, content = self._channel.ask(program.read(callee.LENGTH.unpack(content)[0]))
+        content = self._content_of(kind, content)
+        timer, at_s = callee.TIMER.unpack_from(content)
         if timer != callee.TIMER_AS_IT_WAS:
             program.set_timer(at_s if timer == callee.TIMER_AT else None)
         at = callee.TIMER.size
-        while at < len(said):
-            what, size = callee.PIECE.unpack_from(said, at)
+        while at < len(content):
+            what, size = callee.PIECE.unpack_from(content, at)
             at += callee.PIECE.size + size
-            piece = said[at - size : at]
+            piece = content[at - size : at]
             (program.send if what == callee.SENT else program.deliver)(piece)
 
 
 class RuleCaller(_RemoteCaller):
     """Calls of a student's rule of a video player in the sandbox, with the methods of a rule; replies are plain values."""
 
-    _chosen: Any
+    _choice: Any
 
     def on_chunk(self, buffer_s: float, throughput_mbps: float, sizes: Sequence[int]) -> Any:
         """Return the choice of the student's rule for the next chunk, an untrusted value that may be no quality, from
         the buffer in s, the last throughput in Mbit/s and the chunk's size in bytes in each quality.
         """
         self.call("on_chunk", 0, buffer_s, throughput_mbps, sizes)
-        return self._chosen
+        return self._choice
 
-    def _call(self, head: bytes, _method: str, _now_s: float, given: tuple[Any, ...]) -> None:
-        """Send the arguments `given` (buffer in s, throughput in Mbit/s, sizes in bytes) with the packed header `head`
+    def _call(self, head: bytes, _method: str, _now_s: float, arguments: tuple[Any, ...]) -> None:
+        """Send the arguments `arguments` (buffer in s, throughput in Mbit/s, sizes in bytes) with the packed header `head`
         to the student's rule, and keep the value of its reply.
         """
-        buffer_s, throughput_mbps, sizes = given
+        buffer_s, throughput_mbps, sizes = arguments
         body = callee.CHUNK.pack(buffer_s, throughput_mbps) + b"".join(map(callee.SIZE.pack, sizes))
-        self._chosen = plain.decode(plain.parse(self._did(*self._channel.ask(head + body))))
+        self._choice = plain.decode(plain.parse(self._content_of(*self._channel.ask(head + body))))
 
 
-def text_of(said: bytes) -> str:
+def text_of(content: bytes) -> str:
     """Return the text of an untrusted message (bytes in UTF-8) as one clean line, cut to MAX_TEXT_CHARACTERS
     characters.
     """
-    return one_line(said.decode("utf-8", "replace"), MAX_TEXT_CHARACTERS)
+    return one_line(content.decode("utf-8", "replace"), MAX_TEXT_CHARACTERS)
 
 
 def _or_nan(value: float | None) -> float:

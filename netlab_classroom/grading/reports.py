@@ -119,7 +119,7 @@ def total(result: Mapping[str, Any]) -> float:
     return float(sum(mark["points"] for mark in result["exercises"]))
 
 
-def most(result: Mapping[str, Any]) -> float:
+def max_points(result: Mapping[str, Any]) -> float:
     """Return the largest possible sum of points of a student from the result of `judging.judge`, whose "exercises" have
     "of", the maximum of each.
     """
@@ -201,7 +201,7 @@ def canvas_csv(graded: GradedClass) -> str:
 
     A column that the class list lacks is empty: Canvas then finds the student by the others.
     """
-    whole = max((most(result) for result in graded.results), default=0.0)
+    whole = max((max_points(result) for result in graded.results), default=0.0)
     columns = _canvas_columns(graded)
     rows: list[list[str]] = [["    Points Possible", *[""] * (len(columns) - 1), _number(whole)]]
     for result in graded.results:
@@ -308,7 +308,7 @@ def review_html(graded: GradedClass) -> str:
             if not _in_words(mark):
                 continue
             key, model = mark["key"], models[result["token"]][mark["key"]]
-            wanted = next(each for each in graded.master.edition(result["token"]).wanted if each.key == key)
+            wanted = next(each for each in graded.master.edition(result["token"]).answer_cells if each.key == key)
             question = questions.setdefault(
                 (key, model),
                 {
@@ -360,7 +360,7 @@ def _models(graded: GradedClass) -> dict[str, dict[str, str]]:
         token = result["token"]
         if token not in found and any(_in_words(mark) for mark in result["exercises"]):
             edition = graded.master.edition(token)
-            found[token] = {each.key: edition.model_answer(each) for each in edition.wanted if not each.name}
+            found[token] = {each.key: edition.model_answer(each) for each in edition.answer_cells if not each.name}
     return found
 
 
@@ -394,7 +394,7 @@ def feedback_html(graded: GradedClass, result: Mapping[str, Any], *, show_expect
         student=result["student"],
         name=entry.name if entry else result["student"],
         points=_number(total(result)),
-        of=_number(most(result)),
+        of=_number(max_points(result)),
         waiting=_number(unread) if unread else "",
         notes=result["notes"],
         marks=marks,
@@ -422,7 +422,7 @@ def class_html(graded: GradedClass, *, unreviewed: bool = False) -> str:
     """
     results = graded.results
     totals = sorted(total(result) for result in results)
-    whole = max((most(result) for result in results), default=0.0)
+    whole = max((max_points(result) for result in results), default=0.0)
     keys = [mark["key"] for mark in results[0]["exercises"]] if results else []
     named = titles(graded)
     seen = {marking.shown_status(mark) for result in results for mark in result["exercises"]}

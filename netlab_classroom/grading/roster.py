@@ -14,7 +14,7 @@ from pathlib import Path
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import headings, sheets
 from netlab_classroom.grading.submission import MAX_BYTES
-from netlab_classroom.grading.text import bare, file_name, folded, one_line
+from netlab_classroom.grading.text import file_name, fold_name, one_line, unescape_formula
 
 NAMES = {
     "student": ("student_id", "id_number", "username", "login", "id"),
@@ -98,7 +98,7 @@ def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list
     by_address: list[str] = []
     for line, cells in sheet:
         values = {
-            name: next((text for each in places if (text := one_line(bare(cells[each])))), "")
+            name: next((text for each in places if (text := one_line(unescape_formula(cells[each])))), "")
             for name, places in columns.items()
         }
         if POINTS_POSSIBLE in values.values() or not any(values.values()):
@@ -363,27 +363,27 @@ class _Owners:
         nobody of the class. `name` is the file's name without that of the chapter's notebook.
         """
         for spelling in (file.label, Path(file.label).name, file.name):
-            if folded(spelling) in self._by_file:
-                return self._by_file[folded(spelling)]
+            if fold_name(spelling) in self._by_file:
+                return self._by_file[fold_name(spelling)]
         for spelling in (name, file.name):
-            if folded(spelling) in self._by_key:
-                return self._by_key[folded(spelling)]
+            if fold_name(spelling) in self._by_key:
+                return self._by_key[fold_name(spelling)]
         # Moodle names directories Full Name_12345_assignsubmission_file; Canvas names files name_12345_67890_title.
         parts = file.name.split("_")
         for part in parts[1:4]:
             if part in self._by_canvas:
                 return self._by_canvas[part]
-        return self._by_name.get(folded(_person(parts[0])), ()) if len(parts) > 1 else ()
+        return self._by_name.get(fold_name(_person(parts[0])), ()) if len(parts) > 1 else ()
 
 
 def _index(pairs: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...]]:
     """Return the identifiers of students by key, from pairs of a key and a student's entry; keys are normalized as by
-    `folded`, and empty ones are left out.
+    `fold_name`, and empty ones are left out.
     """
     found: dict[str, list[str]] = defaultdict(list)
     for key, entry in pairs:
-        if key and entry.student not in found[folded(key)]:
-            found[folded(key)].append(entry.student)
+        if key and entry.student not in found[fold_name(key)]:
+            found[fold_name(key)].append(entry.student)
     return {key: tuple(students) for key, students in found.items()}
 
 

@@ -290,7 +290,7 @@ def _lines(source: str) -> list[str]:
 def extract(
     submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell] = ()
 ) -> ExtractedAnswer:
-    """Find the answer to an exercise (`wanted`) in a submission: by its cell's id, else by the name that a cell
+    """Find the answer to an exercise (`answer_cells`) in a submission: by its cell's id, else by the name that a cell
     defines; if its cell is unchanged, in one of the student's own cells, `added`. Return it without magics, with
     remarks on how it was found; its source is None if there is none. `master` has the sources of all original cells by
     id.
@@ -360,7 +360,7 @@ def _same_code(one: str, other: str) -> bool:
 def _extract_words(
     submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell]
 ) -> ExtractedAnswer:
-    """Return the written answer to an exercise (`wanted`) in a submission, without the question's text: from the cell
+    """Return the written answer to an exercise (`answer_cells`) in a submission, without the question's text: from the cell
     with its id, else a cell with the question's first line; if nothing was written there, from the student's own cell
     (one of `added`) directly below. `master` has the sources of the original cells by id. Its source is None if there
     is no such cell.

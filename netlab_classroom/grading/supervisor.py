@@ -37,7 +37,7 @@ PR_SET_NO_NEW_PRIVS = 38
 CAPABILITY_VERSION_3 = 0x20080522
 CAP_DAC_READ_SEARCH = 1 << 2
 
-EMPTIED = ("/tmp", "/var/tmp", "/run", "/dev/shm")
+TEMPORARY_DIRECTORIES = ("/tmp", "/var/tmp", "/run", "/dev/shm")
 STUDENT = 61_234
 MAX_PROCESSES = 24
 MAX_MEMORY_BYTES = 1 << 30
@@ -195,10 +195,12 @@ def drop_rights(folder: Path) -> None:
     check(libc.umount2(os.fsencode(folder), MNT_DETACH), "umount2")
     # Python and its packages may be below a directory that is emptied; mount them there again.
     needed = [
-        path for path in sys.path if path.startswith(tuple(f"{place}/" for place in EMPTIED)) and os.path.isdir(path)
+        path
+        for path in sys.path
+        if path.startswith(tuple(f"{place}/" for place in TEMPORARY_DIRECTORIES)) and os.path.isdir(path)
     ]
     held = {path: os.open(path, os.O_PATH) for path in needed}
-    for place in EMPTIED:
+    for place in TEMPORARY_DIRECTORIES:
         if os.path.isdir(place):
             options = f"size={HOME_MB}M,mode=1777"
             check(libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID_NODEV, options.encode()), "mount")

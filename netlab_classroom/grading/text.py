@@ -29,42 +29,42 @@ def clean(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_CLEAN)
 
 
-def cleaned(value: Any) -> Any:
+def clean_values(value: Any) -> Any:
     """Return a copy of plain data (lists, dictionaries and values, nested) in which every text, also a dictionary's
     key, is clean as by `clean`; other values are unchanged.
     """
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [cleaned(item) for item in value]
+        return [clean_values(item) for item in value]
     if isinstance(value, dict):
-        return {clean(name): cleaned(item) for name, item in value.items()}
+        return {clean(name): clean_values(item) for name, item in value.items()}
     return value
 
 
-def one_line(text: str, most: int = 200) -> str:
-    """Return clean text in one line, with single spaces, for names and the terminal; of a text longer than `most`
-    characters, the first `most` and " …".
+def one_line(text: str, max_characters: int = 200) -> str:
+    """Return clean text in one line, with single spaces, for names and the terminal; of a longer text, its
+    first `max_characters` characters and " …".
     """
     line = " ".join(clean(text).split())
-    return line if len(line) <= most else f"{line[:most]} …"
+    return line if len(line) <= max_characters else f"{line[:max_characters]} …"
 
 
 def harmless(text: str) -> str:
     """Return the text of a CSV cell such that no spreadsheet takes it for a formula: with an apostrophe in front if it
-    begins like one, else unchanged. `bare` reverts that.
+    begins like one, else unchanged. `unescape_formula` reverts that.
     """
     return f"'{text}" if text.startswith((*FORMULA, "\t", "\n")) else text
 
 
-def bare(text: str) -> str:
+def unescape_formula(text: str) -> str:
     """Return the text of a CSV cell without the apostrophe that `harmless` put in front of it; other texts are
     unchanged.
     """
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return a name in a normalized form that is equal for all its spellings: composed accents, lowercase, single
     spaces.
     """

@@ -97,7 +97,7 @@ def hand_in(folder: Path, sources: dict[str, str]) -> Path:
 @pytest.mark.usefixtures("short")
 def test_a_hand_in_that_fails_costs_its_own_row_and_a_cheat_gets_what_it_would_get_anyway(tmp_path: Path) -> None:
     """A class looks for traces, counts networks, sleeps: its points are to the digit those of the class that does not."""
-    held = contest.hold([hand_in(tmp_path / "in", CLASS)], tmp_path / "out", progress=False)
+    held = contest.run_contest([hand_in(tmp_path / "in", CLASS)], tmp_path / "out", progress=False)
     rows = {row["student"]: row for row in held.rows}
     honest = rows["anna"]["scores"]
     assert all(score["points"] > 10 for score in honest.values()) and honest != rows["ben"]["scores"]
@@ -144,11 +144,11 @@ def test_a_ladder_races_what_is_new_and_keeps_a_history(tmp_path: Path, monkeypa
     raced.clear()
     folder, output = hand_in(tmp_path / "in", {"anna": CLASS["anna"], "ben": CLASS["ben"]}), tmp_path / "out"
     for _ in range(2):
-        ladder.write_down(contest.hold([folder], output, keep=True, progress=False), output)
+        ladder.write_down(contest.run_contest([folder], output, keep=True, progress=False), output)
     assert sorted(raced) == ["anna", "ben"]
     hand_in(folder, {"ben": CLASS["ben"] + "\n# better\n", "cleo": CLASS["anna"]})
     before = ladder.last_scores(output, DEFAULT_SEED)
-    held = contest.hold([folder], output, keep=True, progress=False)
+    held = contest.run_contest([folder], output, keep=True, progress=False)
     ladder.write_down(held, output)
     assert sorted(raced) == ["anna", "ben", "ben", "cleo"]
     history = list(csv.DictReader((output / ladder.HISTORY).open()))
@@ -168,7 +168,7 @@ def test_with_pseudonyms_the_page_has_nobodys_name_and_the_table_explains_them(
     folder = hand_in(
         tmp_path / "in", {"annika": CLASS["anna"].replace("Honest", "AnnikasOwn"), "benedikt": "class Ben("}
     )
-    held = contest.hold([folder], tmp_path / "out", entries=[Entry("annika"), Entry("benedikt")], progress=False)
+    held = contest.run_contest([folder], tmp_path / "out", entries=[Entry("annika"), Entry("benedikt")], progress=False)
     board.write(held, tmp_path / "out", pseudonyms=True)
     page, table = ((tmp_path / "out" / name).read_text() for name in (board.PAGE, board.SCORES))
     assert "annika" not in page.lower() and "benedikt" not in page.lower() and "not taken" in page

@@ -87,7 +87,7 @@ def test_rules_compete_and_one_that_fails_costs_its_own_row(tmp_path: Path, monk
         (folder / f"{name}.py").write_text(source)
     # The last class of chapter 18's solution.
     shutil.copy(ROOT / "solutions" / "18_adaptive_video.ipynb", folder / "fay.ipynb")
-    held = contest.hold([folder], tmp_path / "out", game=Videos(), progress=False)
+    held = contest.run_contest([folder], tmp_path / "out", game=Videos(), progress=False)
     rows = {row["student"]: row for row in held.rows}
     # The lowest quality: 0.6 Mbit/s without a stall or a change, to the digit.
     for video in videos.draw("1"):

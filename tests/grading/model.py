@@ -93,7 +93,7 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
 def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[AnswerCell, Exercise]]:
     """The exercises of a chapter that are answered in code and have points."""
     exercises = chapter.exercises()
-    for each in edition.wanted:
+    for each in edition.answer_cells:
         exercise = exercises.get(each.key)
         if each.name and isinstance(exercise, Exercise):
             yield each, exercise

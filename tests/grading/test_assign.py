@@ -126,7 +126,7 @@ def test_the_package_holds_nothing_of_the_instructors(tmp_path: Path) -> None:
     for source in sorted((ROOT / "solutions").glob("[0-9]*.py")):
         chapter = Master(source)
         words = (
-            [chapter.edition().model_answer(each) for each in chapter.edition().wanted if not each.name]
+            [chapter.edition().model_answer(each) for each in chapter.edition().answer_cells if not each.name]
             if (chapter.examiner_path.is_file())
             else []
         )

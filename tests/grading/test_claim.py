@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from netlab_classroom.grading.claim import ClaimError, claimed
+from netlab_classroom.grading.claim import ClaimError, claim_output
 
 CLASS = [f"s{number}" for number in range(6)]
 
 
 def take(place: Path, chapter: str, students: list[str], handed_in: list[str], *, fewer: bool = False) -> None:
-    with claimed(place, fewer=fewer) as claim:
+    with claim_output(place, fewer=fewer) as claim:
         claim.take("marks", chapter, students, handed_in)
 
 
@@ -26,11 +26,11 @@ def test_a_refused_grading_leaves_no_folder_that_was_not_there_and_no_claim_in_o
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "notes.txt").write_text("mine")
     for place in (tmp_path / "new", tmp_path / "there"):
-        with pytest.raises(ZeroDivisionError), claimed(place):
+        with pytest.raises(ZeroDivisionError), claim_output(place):
             raise ZeroDivisionError
     assert [path.name for path in tmp_path.rglob("*")] == ["there", "notes.txt"]
     take(tmp_path / "there", "05_bdp", CLASS, [])
-    with pytest.raises(ZeroDivisionError), claimed(tmp_path / "there"):
+    with pytest.raises(ZeroDivisionError), claim_output(tmp_path / "there"):
         raise ZeroDivisionError
     with pytest.raises(ClaimError, match="of 05_bdp"):
         take(tmp_path / "there", "12_queues", CLASS, [])
@@ -54,7 +54,7 @@ def test_hand_ins_that_are_no_more_there_are_a_question(tmp_path: Path) -> None:
 
 
 def test_a_second_grader_is_refused_while_the_first_is_at_it(tmp_path: Path) -> None:
-    with claimed(tmp_path), pytest.raises(ClaimError, match="Another netlab writes"), claimed(tmp_path):
+    with claim_output(tmp_path), pytest.raises(ClaimError, match="Another netlab writes"), claim_output(tmp_path):
         pass
-    with claimed(tmp_path):
+    with claim_output(tmp_path):
         pass

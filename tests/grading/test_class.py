@@ -270,7 +270,7 @@ def test_nbval_gives_the_same_points_and_runs_no_students_code_as_the_caller(les
     assert not mine.exists()
     points = {result["student"]: result for result in lesson.graded.results}
     for name, like in (("right_with_helpers", "right_with_helpers"), ("touches", "slip_edge")):
-        line = f"{name}: {reports.total(points[like]):g} of {reports.most(points[like]):g}"
+        line = f"{name}: {reports.total(points[like]):g} of {reports.max_points(points[like]):g}"
         assert line in said.splitlines(), said[-3000:]
 
 

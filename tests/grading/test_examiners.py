@@ -43,7 +43,7 @@ def test_what_has_a_check_and_no_points_has_a_reason(topic: str) -> None:
     chapter = master.find(topic, ROOT)
     marked = set(chapter.exercises())
     reasons = runpy.run_path(str(chapter.examiner_path)).get("UNMARKED", {})
-    called = {each.key for each in chapter.edition().wanted}
+    called = {each.key for each in chapter.edition().answer_cells}
     assert {key: reasons.get(key) for key in called - marked} == reasons
     assert all(len(reason.split()) > 5 for reason in reasons.values())
 
@@ -123,7 +123,7 @@ def test_cases_that_a_slip_gets_by_are_drawn_again_and_at_last_the_examiner_is_t
 
 def _solution(edition: Edition, key: str) -> object:
     """The instructor's function, made by their cell."""
-    wanted = next(each for each in edition.wanted if each.key == key)
+    wanted = next(each for each in edition.answer_cells if each.key == key)
     source = next(cell.source for cell in edition.solved if cell.id == wanted.id)
     space: dict[str, object] = {"__name__": "__main__"}
     for text in (judging.PRELUDE, *reading.compose(edition.provided, wanted.id, source)["given"], source):

@@ -24,7 +24,7 @@ NAMED = "open('/proc/self/comm', 'w').write({name!r}); print('named', flush=True
 def test_a_line_is_asked_as_often_as_it_may_be_and_not_once_more() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        asked = CallChannel(ours, None, most_calls=2)
+        asked = CallChannel(ours, None, max_calls=2)
         for _ in range(2):
             theirs.sendall(callee.LENGTH.pack(3) + b"\x07ok")
             assert asked.ask(b"?") == (7, b"ok")

@@ -23,9 +23,9 @@ class Frame:
 def test_an_answer_is_shown_without_its_place_in_memory() -> None:
     """A second grading must give the same bytes."""
     check = Number(name="payload", expected=lambda: 1000.0, unit="bytes", tolerance=0.01, hints=["Count."])
-    assert marking.shown(Frame(), check).endswith("Frame>")
-    assert "0x" not in marking.shown([Frame(), {"x": Frame()}], check)
-    assert marking.shown(1000.0, check) == "1000 bytes"
+    assert marking.format_answer(Frame(), check).endswith("Frame>")
+    assert "0x" not in marking.format_answer([Frame(), {"x": Frame()}], check)
+    assert marking.format_answer(1000.0, check) == "1000 bytes"
 
 
 def test_each_condition_has_its_share_of_the_points() -> None:
@@ -59,7 +59,7 @@ def test_what_is_said_of_an_answer_has_an_end(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(judging, "Sandbox", Forging)
     with classroom.sample_chapter() as chapter:
         edition = chapter.edition("")
-        wanted = [each for each in edition.wanted if each.key == "overload_run"]
+        wanted = [each for each in edition.answer_cells if each.key == "overload_run"]
         taken = {"overload_run": {"source": "x", "answer": "x", "attempted": True, "given": []}}
         job = judging.Job("anna", None, chapter.source)
         mark = judging.Examination(job, edition, chapter.exercises()).marks(wanted, taken)["overload_run"]
@@ -79,7 +79,7 @@ def test_what_an_answer_asks_is_answered_by_its_kind_or_refused(monkeypatch: pyt
     with classroom.sample_chapter() as chapter:
         job = judging.Job("anna", None, chapter.source)
         examination = judging.Examination(job, chapter.edition(""), chapter.exercises())
-        searched = next(each for each in chapter.edition("").wanted if each.key == "search")
+        searched = next(each for each in chapter.edition("").answer_cells if each.key == "search")
         examination.calls(searched)
 
     def said(**asked: Any) -> Any:

@@ -107,8 +107,8 @@ def test_all_runs_of_a_submission_share_a_wall_clock_time(monkeypatch: pytest.Mo
     allowed_s: list[float] = []
     clock_s = iter(range(0, 10_000, 100))
 
-    def measured(_scenario: object, most_s: float) -> object:
-        allowed_s.append(most_s)
+    def measured(_scenario: object, max_s: float) -> object:
+        allowed_s.append(max_s)
         return SimpleNamespace(flows=pd.DataFrame({"sent_bytes": [0.0]}))
 
     monkeypatch.setattr(laboratory, "measure_scenario", measured)

@@ -25,7 +25,7 @@ def test_the_rubric_that_students_see_has_the_points_that_a_person_gives() -> No
     }
     exercises = PROJECT.exercises()
     assert told == {key.removesuffix("-words"): each.points for key, each in exercises.items()}
-    models = {each.key: PROJECT.edition().model_answer(each) for each in PROJECT.edition().wanted}
+    models = {each.key: PROJECT.edition().model_answer(each) for each in PROJECT.edition().answer_cells}
     for key, each in exercises.items():
         assert f"Rubric, {each.points:g} points:" in models[key]
         assert sum(map(int, re.findall(r"\((\d)\)[;.]", models[key]))) == each.points
@@ -35,7 +35,7 @@ def test_every_part_waits_for_a_person_beside_its_rubric_and_no_code_runs(tmp_pa
     # A class list of another task has tokens: they are no reason for a flag here.
     result = judging.judge(Job("anna", hand_in(tmp_path), PROJECT.source, token="0123456789"))  # noqa: S106
     assert {mark["status"] for mark in result["exercises"]} == {marking.REVIEW}
-    assert reports.most(result) == 20 and result["notes"] == [] and result["other_token"] is None
+    assert reports.max_points(result) == 20 and result["notes"] == [] and result["other_token"] is None
     page = reports.review_html(GradedClass(PROJECT, {}, [result]))
     assert page.count("Rubric, ") == 2 * len(result["exercises"])
     assert merged.notebook(PROJECT, result, "1").metadata["netlab"]["of"] == 20

@@ -118,7 +118,7 @@ def test_what_goes_wrong_in_the_sandbox_ends_the_run_with_a_sentence(body: str, 
 
 def test_a_budget_of_calls_ends_a_run() -> None:
     with pytest.raises(StudentCodeError, match="called more than 50 times"):
-        run(handed_in(RENO, "Reno", most_calls=50))
+        run(handed_in(RENO, "Reno", max_calls=50))
 
 
 @pytest.mark.parametrize(

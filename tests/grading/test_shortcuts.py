@@ -196,7 +196,7 @@ def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch
     topic, key, most, source = AROUND[way]
     chapter = master.find(topic, ROOT)
     edition = chapter.edition("anna")
-    (wanted,) = (each for each in edition.wanted if each.key == key)
+    (wanted,) = (each for each in edition.answer_cells if each.key == key)
     taken = {key: reading.compose(edition.provided, wanted.id, source)}
     job = Job("anna", None, chapter.source)
     mark = Examination(job, edition, chapter.exercises()).marks([wanted], taken)[key]
@@ -263,7 +263,7 @@ def test_a_transfer_is_made_outside_between_two_programs_that_share_nothing(
     monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.Unwalled)
     chapter = master.find("reliable_transfer", ROOT)
     edition = chapter.edition("anna")
-    wanted = [each for each in edition.wanted if each.key == "stop_and_wait"]
+    wanted = [each for each in edition.answer_cells if each.key == "stop_and_wait"]
     taken = {wanted[0].key: reading.compose(edition.provided, wanted[0].id, AROUND_A_TRANSFER[way])}
     job = Job("anna", None, chapter.source)
     mark = Examination(job, edition, chapter.exercises()).marks(wanted, taken)["stop_and_wait"]
