@@ -45,7 +45,7 @@ def all_processors() -> Iterator[None]:
 
     with (
         mock.patch.object(cores.Pin, "take", return_value=None),
-        mock.patch.object(cores, "keep_on", allow_all),
+        mock.patch.object(cores, "set_affinity", allow_all),
     ):
         yield
 

@@ -139,10 +139,10 @@ def take_artifacts(folder: Path) -> str | None:
     )
     if not found:
         return None
-    kept = scratch.kept_directory()
+    directory = scratch.kept_directory()
     for entry in found:
-        shutil.move(entry.path, kept / entry.name)
-    return str(kept)
+        shutil.move(entry.path, directory / entry.name)
+    return str(directory)
 
 
 def _files(folder: Path, max_bytes: int, what: str, remedy: str) -> list[os.DirEntry[str]]:
@@ -190,13 +190,13 @@ def needed_parts(plan: Plan) -> set[str]:
     return aqms.union(*(KINDS[item["kind"]].kernel_needs(item) for item in plan["traffic"]))
 
 
-def refuse_lacking(plan: Plan, has: Collection[str], which: str) -> None:
+def refuse_missing_parts(plan: Plan, has: Collection[str], name: str) -> None:
     """Raise NotHereError if the plan needs a part of the kernel that is not in `has`, the names of the parts that a
-    kernel has; `which`, such as a release, follows the word kernel in the error's text.
+    kernel has; `name`, such as a release, follows the word kernel in the error's text.
     """
     lacking = sorted(needed_parts(plan).difference(has))
     if lacking:
         raise NotHereError(
-            f"This experiment needs {', '.join(lacking)}, which the kernel {which} does not have; build a kernel that has it "
+            f"This experiment needs {', '.join(lacking)}, which the kernel {name} does not have; build a kernel that has it "
             "with `netlab kernel build`, or choose another kernel."
         )

@@ -54,7 +54,7 @@ class Pin:
         self._resources.close()
         self.cpu = -1
 
-    def look(self, pid: int) -> None:
+    def check(self, pid: int) -> None:
         """Move the processes of a guest, whose first process is `pid`, to another CPU if another program computes on
         theirs; to be called several times a second while the caller waits for the guest. Nothing happens if no CPU is
         reserved.
@@ -81,7 +81,7 @@ class Pin:
                 self.take(found_on)
                 # Pin it even without the lock, which an idle guest may have.
                 self.cpu = found_on
-                keep_on(guests, {found_on})
+                set_affinity(guests, {found_on})
         elif passed_s > 2 * self._every_s or waited < CROWDED * passed_s * 1e9:
             # Ignore the statistics after a long pause.
             self._every_s = LOOK_EVERY_S
@@ -89,19 +89,19 @@ class Pin:
             self.release()
             self._is_unpinned = True
             self._every_s = min(2 * self._every_s, LOOK_AT_LEAST_S)
-            keep_on(guests, set(everywhere))
+            set_affinity(guests, set(everywhere))
 
 
 @contextmanager
-def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
+def cpu_slot(number: int | None = None) -> Iterator[tuple[int, int | None]]:
     """Return a context manager that reserves a CPU to which no other run on this machine is pinned, until its block
-    ends: the number of the CPU and the file descriptor of its lock, or (-1, None) if all are taken. If `wanted` is not
+    ends: the number of the CPU and the file descriptor of its lock, or (-1, None) if all are taken. If `number` is not
     None, only the CPU with this number is tried.
 
     The CPUs are tried in random order, so that users in containers, who do not see each other's locks, do not all take
     the same one.
     """
-    cpus = list(os.sched_getaffinity(0)) if wanted is None else [wanted]
+    cpus = list(os.sched_getaffinity(0)) if number is None else [number]
     random.shuffle(cpus)
     for cpu in cpus:
         handle = _cpu_lock(cpu)
@@ -147,7 +147,7 @@ def _cpu_lock(cpu: int) -> int | None:
     return handle
 
 
-def keep_on(pids: list[int], cpus: set[int]) -> None:
+def set_affinity(pids: list[int], cpus: set[int]) -> None:
     """Let the processes `pids` run only on the CPUs with the numbers `cpus`; processes that have ended are ignored."""
     for pid in pids:
         try:

@@ -62,7 +62,7 @@ def pocket() -> list[Requirement]:
 
     found = machine_requirements()
     try:
-        here = pocket_kernel.find()
+        kernel = pocket_kernel.find()
     except KernelError:
         if moment := background_build.current_progress():
             return [*found, Requirement("kernel build", True, selection.build_sentence(moment))]
@@ -73,13 +73,13 @@ def pocket() -> list[Requirement]:
                 )
             )
         return found
-    if pocket_kernel.by_another_version(here):
+    if pocket_kernel.by_another_version(kernel):
         seen = "another version of netlab built this kernel"
         found.append(Requirement("kernel recipe", False, seen, BUILD_ANEW, required=False))
     hint = "Chapters that need them stop with a message; `netlab kernel build` builds a kernel with all features."
     if all(requirement.ok for requirement in found if requirement.required):
-        found.append(_boot(here))
-    return [*found, _features(set(PARTS) - here.capabilities, hint)]
+        found.append(_boot(kernel))
+    return [*found, _features(set(PARTS) - kernel.capabilities, hint)]
 
 
 def _boot(kernel: pocket_kernel.PocketKernel) -> Requirement:

@@ -58,7 +58,7 @@ class AgentProcess:
 
     clock: Clock = "virtual"
     name = "pocket"
-    what = "The pocket kernel"
+    description = "The pocket kernel"
     settings: dict[str, Any]
     channel: socket.socket
     """The host's end of the channel; grading uses it for its own messages."""
@@ -129,7 +129,7 @@ class AgentProcess:
             try:
                 got = self.channel.recv_into(left)
             except TimeoutError:
-                self._pin.look(self.process.pid)
+                self._pin.check(self.process.pid)
                 if len(left) < size or deadline_s is None or time.monotonic() < deadline_s:
                     continue
                 raise NoAnswerError("The guest did not answer in time.") from None
@@ -155,15 +155,15 @@ class AgentProcess:
         self.send({"do": do, "words": words})
         waited_from_s = time.monotonic()
         while True:
-            said: Message = {}
+            message: Message = {}
             with contextlib.suppress(NoAnswerError):
-                said = self.receive(None if on_wait is None else WAIT_S)
-            if "answer" in said:
-                return said["answer"]
-            if "error" in said:
-                raise RunError(said["error"])
-            if said and on_message is not None:
-                on_message(said)
+                message = self.receive(None if on_wait is None else WAIT_S)
+            if "answer" in message:
+                return message["answer"]
+            if "error" in message:
+                raise RunError(message["error"])
+            if message and on_message is not None:
+                on_message(message)
             # By the clock: a fast guest that reports its progress leaves no pause of WAIT_S.
             if on_wait is not None and time.monotonic() - waited_from_s >= WAIT_S:
                 on_wait()
@@ -202,7 +202,7 @@ class AgentProcess:
         """Return, and do not raise, a RunError saying that the agent has ended, with the reason from its crash file or
         its log.
         """
-        return RunError(f"{self.what} has ended. {reason_of_end(self.folder, self.log)}")
+        return RunError(f"{self.description} has ended. {reason_of_end(self.folder, self.log)}")
 
 
 def reason_of_end(folder: Path, log: Path) -> str:
@@ -336,7 +336,7 @@ class Guest(AgentProcess):
         """
         self._pin.take()
         cpu = self._pin.cpu
-        cores.keep_on(cores.family(self.process.pid), {cpu} if cpu >= 0 else os.sched_getaffinity(0))
+        cores.set_affinity(cores.family(self.process.pid), {cpu} if cpu >= 0 else os.sched_getaffinity(0))
 
 
 def _start(

@@ -71,15 +71,15 @@ def kernel_errors() -> dict[str, str | None]:
     except (ValueError, AttributeError):
         asked_all = False
     if done.returncode != 0 or not asked_all:
-        said = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        message = (done.stderr.strip().splitlines() or ["no output"])[-1]
         raise EngineError(
-            f"Cannot determine the features of this machine's kernel ({said}). Use the pocket or the library engine, which "
+            f"Cannot determine the features of this machine's kernel ({message}). Use the pocket or the library engine, which "
             "bring their own kernel."
         )
     return found
 
 
-def lacking() -> tuple[str, ...]:
+def missing_parts() -> tuple[str, ...]:
     """Return the names of the queue disciplines and congestion controls of netlab that this machine's kernel lacks,
     tested as root at the first call. Raises EngineError if that cannot be determined.
     """
@@ -103,17 +103,17 @@ def features() -> Requirement:
     )
 
 
-def _parts_requirement(name: str, parts: Sequence[str], all_there: str, *, required: bool = True) -> Requirement:
+def _parts_requirement(name: str, parts: Sequence[str], finding_if_met: str, *, required: bool = True) -> Requirement:
     """Return the requirement `name`, needed if `required`, that the kernel has all of the parts with the names `parts`:
-    met, with the text `all_there`, or not met, with the missing ones and a remedy. It is also not met if the kernel
+    met, with the text `finding_if_met`, or not met, with the missing ones and a remedy. It is also not met if the kernel
     cannot be tested; nothing is raised.
     """
     try:
         missing = [part for part in parts if kernel_errors()[part]]
     except EngineError as error:
         return Requirement(name, False, "not known", str(error), required)
-    seen = f"lacks {', '.join(missing)}" if missing else all_there
-    return Requirement(name, not missing, seen, remedy(missing), required)
+    finding = f"lacks {', '.join(missing)}" if missing else finding_if_met
+    return Requirement(name, not missing, finding, remedy(missing), required)
 
 
 def remedy(missing: Collection[str]) -> str:
@@ -126,24 +126,24 @@ def remedy(missing: Collection[str]) -> str:
     rows = (DISCIPLINES[name] for name in missing if name in DISCIPLINES)
     newer = {row.name: row.since for row in rows if parse_version(release) < row.since}
     modules = [PARTS[name].module for name in missing if PARTS[name].module and name not in OWN and name not in newer]
-    said = ""
+    sentences = ""
     if modules:
-        said += LOADED.format(modules=", ".join(modules)) + place().format(release=release)
+        sentences += LOADED.format(modules=", ".join(modules)) + module_hint().format(release=release)
     for name, (major, minor) in newer.items():
-        said += f"This kernel is {release}; {name} came with Linux {major}.{minor}. "
+        sentences += f"This kernel is {release}; {name} came with Linux {major}.{minor}. "
     own = sorted(OWN & set(missing))
     if own:
-        said += f"Only netlab's own kernels have {', '.join(own)}. "
-    return said + BRING_THEIR_OWN
+        sentences += f"Only netlab's own kernels have {', '.join(own)}. "
+    return sentences + BRING_THEIR_OWN
 
 
-def place() -> str:
+def module_hint() -> str:
     """Return a sentence about how to get this kernel's modules on this system (WSL2, a container or a distribution);
     the caller is to replace `{release}` in it by the kernel's release.
     """
     if "microsoft" in platform.release().lower():
         return WSL2
-    if in_container():
+    if is_in_container():
         return CONTAINER
     try:
         system = platform.freedesktop_os_release()
@@ -153,7 +153,7 @@ def place() -> str:
     return next((DISTRIBUTIONS[name] for name in names if name in DISTRIBUTIONS), OTHER_DISTRIBUTION)
 
 
-def in_container() -> bool:
+def is_in_container() -> bool:
     """Return whether this process runs in a container of Podman, Docker, systemd or Kubernetes, as a file or an
     environment variable of theirs tells.
     """

@@ -31,7 +31,7 @@ BIND_AND_CONNECT_TCP = (1 << 0) | (1 << 1)
 NETWORK_SINCE = 4
 ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/proc", "/sys", "/dev")
 """Programs, libraries and the kernel's own files, which every program needs and which have no secrets."""
-LISTED = "="
+LIST_ONLY = "="
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -69,7 +69,7 @@ def confine(writable: list[str], readable: list[str] | None = None) -> bool:
     rules.append(("/dev", write & (WRITE_FILE | TRUNCATE)))
     if readable is not None:
         rules += [(path, read) for path in ALWAYS_READABLE if os.path.exists(path)]
-        rules += [(path[1:], READ_DIR) if path.startswith(LISTED) else (path, read) for path in readable]
+        rules += [(path[1:], READ_DIR) if path.startswith(LIST_ONLY) else (path, read) for path in readable]
     for path, allowed in rules:
         handle = os.open(path, os.O_PATH)
         # Landlock refuses rights for directory entries on a file.

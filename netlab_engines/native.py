@@ -61,7 +61,7 @@ class NativeEngine:
         """Return sentences about this engine for a user who compares engines: real time, repeatability, and features
         that this machine's kernel lacks.
         """
-        missing = ["Wi-Fi links", *host_kernel.lacking()]
+        missing = ["Wi-Fi links", *host_kernel.missing_parts()]
         return [
             "a run takes as long as its network time, so long runs are shortened, and their results vary more.",
             "results differ from run to run, even with the same seed, and depend on other work of this computer.",
@@ -74,7 +74,7 @@ class NativeEngine:
         """
         refuse_own(plan["traffic"], self.name)
         refuse_media(plan, self.clock, self.name)
-        missing = sorted(needed_parts(plan) & set(host_kernel.lacking()))
+        missing = sorted(needed_parts(plan) & set(host_kernel.missing_parts()))
         if missing:
             raise NotHereError(
                 f"This experiment needs {', '.join(missing)}, which this machine's own kernel does not have. "
@@ -111,7 +111,7 @@ def _namespaces() -> Requirement:
     environment = {**os.environ, "PATH": ":".join(system_path())}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     remedy = "The pocket and the library engine need no namespaces."
-    if host_kernel.in_container():
+    if host_kernel.is_in_container():
         remedy = f"A container's root can create namespaces only with `docker run --privileged`. {remedy}"
-    made = done.returncode == 0
-    return Requirement("namespaces", made, "can be made" if made else done.stderr.strip() or "cannot be made", remedy)
+    works = done.returncode == 0
+    return Requirement("namespaces", works, "can be made" if works else done.stderr.strip() or "cannot be made", remedy)

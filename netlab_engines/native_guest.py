@@ -39,7 +39,7 @@ class NativeGuest(AgentProcess):
 
     clock: Clock = "real"
     name = "native"
-    what = "The agent"
+    description = "The agent"
 
     def __init__(self) -> None:
         """Start the agent as root in new namespaces and wait until it has connected. Raises EngineError or RunError if
@@ -70,16 +70,16 @@ class NativeGuest(AgentProcess):
         """Return a listening Unix socket with the file name `name` in the run's folder. Raises EngineError if the
         folder's path is too long for one.
         """
-        made = socket.socket(socket.AF_UNIX)
+        listener = socket.socket(socket.AF_UNIX)
         try:
-            made.bind(str(self.folder / name))
+            listener.bind(str(self.folder / name))
         except OSError as error:
-            made.close()
+            listener.close()
             raise EngineError(
                 f"Cannot create a socket in {self.folder} ({error}); set TMPDIR to a directory with a shorter path."
             ) from None
-        made.listen(1)
-        return made
+        listener.listen(1)
+        return listener
 
     def _accept(self, listener: socket.socket) -> socket.socket:
         """Wait for the agent to connect to `listener`, a listening socket, and return the connection. Raises RunError

@@ -9,7 +9,7 @@ from netlab.base.errors import EngineError, KernelError
 from netlab.engines import OnProgress, Requirement, require
 from netlab.plan import Clock, Outcome, Plan
 from netlab_engines import cores, launcher, preboot, stall
-from netlab_engines.base import refuse_lacking, refuse_own, run_in
+from netlab_engines.base import refuse_missing_parts, refuse_own, run_in
 from netlab_engines.distributions import packages_of
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.guests import Guest
@@ -71,7 +71,7 @@ class PocketEngine:
         own, which only the library engine can.
         """
         refuse_own(plan["traffic"], self.name)
-        refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
+        refuse_missing_parts(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def open(self, plan: Plan | None, shared: Sequence[str] = ()) -> Guest:
         """Boot a guest for a lab and return it, ready for requests; the request `build` builds the plan, which is only
@@ -109,8 +109,8 @@ def machine_requirements() -> list[Requirement]:
     """
     found: list[Requirement] = []
     try:
-        here = pocket_kernel.find()
-        found.append(Requirement("pocket kernel", True, f"{here.release} at {here.path}"))
+        kernel = pocket_kernel.find()
+        found.append(Requirement("pocket kernel", True, f"{kernel.release} at {kernel.path}"))
     except KernelError as error:
         found.append(Requirement("pocket kernel", False, "none is built", str(error)))
     try:

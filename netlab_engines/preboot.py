@@ -52,25 +52,25 @@ class PrebootedGuest:
             with self._lock:
                 self._active_runs -= 1
                 self._runs += 1
-                ahead = self._active_runs == 0 and (self._runs > 1 or is_in_notebook())
-            if ahead:
+                boots_next = self._active_runs == 0 and (self._runs > 1 or is_in_notebook())
+            if boots_next:
                 self.prepare(kernel)
 
     def _take(self, kernel: PocketKernel) -> Guest:
         """Return a booted guest with this kernel, reserved for the caller: the one that was booted in advance, moved to
         a free CPU, if it has this kernel and is alive, or else a new one. Raises RunError if it does not start.
         """
-        waiting = self._pop()
-        if waiting is not None:
+        booted = self._pop()
+        if booted is not None:
             try:
-                if waiting.kernel.path == kernel.path:
-                    waiting.wait_until_ready()
-                    waiting.pin()
-                    return waiting
+                if booted.kernel.path == kernel.path:
+                    booted.wait_until_ready()
+                    booted.pin()
+                    return booted
             except NetlabError:
                 # The waiting guest has died; boot a new one.
                 pass
-            waiting.close()
+            booted.close()
         guest = Guest(kernel, pin=True)
         guest.wait_until_ready()
         return guest
@@ -96,11 +96,11 @@ class PrebootedGuest:
         its process; None if there is none or it could not be started.
         """
         with self._lock:
-            made, self._future = self._future, None
+            future, self._future = self._future, None
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
-        return None if made is None else made.result()
+        return None if future is None else future.result()
 
     def drop(self) -> None:
         """End the guest that was booted in advance, after waiting for the start of its process; nothing happens if

@@ -28,15 +28,15 @@ WIDTH = 88
 """Characters of a printed line, as in `course.answers`."""
 
 
-def decide(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> str | LabEngine:
-    """Return the engine that runs these plans: `wanted` (a name or an engine object) if it is not None, else the name
+def decide(engine: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> str | LabEngine:
+    """Return the engine that runs these plans: `engine` (a name or an engine object) if it is not None, else the name
     in $NETLAB_ENGINE, else "library" or "pocket", by this machine and what the plans need. The name is not checked.
 
     By default the library kernel runs the plans if it is built and supports all of them, because it is the fastest;
     both kernels give the same numbers. All other plans, live networks and scripts need the pocket kernel. If
     $NETLAB_KERNEL is set, that kernel is used. On processors without User-Mode Linux only the library kernel exists.
     """
-    if named := _requested_engine(wanted):
+    if named := _requested_engine(engine):
         return named
     if any("own" in item for plan in plans for item in plan["traffic"]):
         return "library"
@@ -47,16 +47,16 @@ def decide(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) ->
     return "library" if plans or _pocket_refusal() else "pocket"
 
 
-def _requested_engine(wanted: str | LabEngine | None) -> str | LabEngine | None:
-    """Return `wanted` if it is not None, else the name in $NETLAB_ENGINE, else "pocket" if $NETLAB_KERNEL is set; None
+def _requested_engine(engine: str | LabEngine | None) -> str | LabEngine | None:
+    """Return `engine` if it is not None, else the name in $NETLAB_ENGINE, else "pocket" if $NETLAB_KERNEL is set; None
     if nothing was requested.
     """
-    return wanted or os.environ.get("NETLAB_ENGINE") or ("pocket" if os.environ.get("NETLAB_KERNEL") else None)
+    return engine or os.environ.get("NETLAB_ENGINE") or ("pocket" if os.environ.get("NETLAB_KERNEL") else None)
 
 
-def choose(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> LabEngine:
-    """Return the engine that runs these plans: `wanted` itself if it is an engine object, or the engine with the name
-    `wanted`; None means $NETLAB_ENGINE, or else the best one for this machine and the plans, as `decide` finds it. It
+def choose(engine: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> LabEngine:
+    """Return the engine that runs these plans: `engine` itself if it is an engine object, or the engine with the name
+    `engine`; None means $NETLAB_ENGINE, or else the best one for this machine and the plans, as `decide` finds it. It
     may wait for a build of the pocket kernel. Raises EngineError, KernelError or NotHereError if there is no such
     engine, it has no kernel, or it does not support the plans.
 
@@ -69,7 +69,7 @@ def choose(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) ->
     NotHereError
         If no engine was named, and the only one that works here does not support all plans.
     """
-    name = decide(wanted, plans)
+    name = decide(engine, plans)
     if not isinstance(name, str):
         if isinstance(name, type) or not callable(getattr(name, "execute", None)):
             raise EngineError(f"engine: {one_of(name, [*NAMES, 'or an engine object'])}")
@@ -84,7 +84,7 @@ def choose(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) ->
         return NativeEngine()
     if name == "pocket":
         _wait_for_the_pocket_kernel()
-        if not _requested_engine(wanted) and (missing := _pocket_refusal()) and not _library_refusal(()):
+        if not _requested_engine(engine) and (missing := _pocket_refusal()) and not _library_refusal(()):
             raise NotHereError(f"{_library_refusal(plans)} The pocket engine does not work on this machine: {missing}")
         from netlab_engines.pocket import PocketEngine
 
@@ -137,13 +137,13 @@ class Readiness(str):
     _ready: str
 
     @classmethod
-    def of(cls, ready: str, different: Sequence[str]) -> "Readiness":
+    def from_lines(cls, ready: str, differences: Sequence[str]) -> "Readiness":
         """Return a text whose first lines are `ready`, the lines about the engine that begin with "Ready", and whose
-        further lines are `different`, sentences about differences on this machine.
+        further lines are `differences`, sentences about differences on this machine.
         """
-        made = cls("\n".join([ready, *different]))
-        made._ready = ready
-        return made
+        text = cls("\n".join([ready, *differences]))
+        text._ready = ready
+        return text
 
     def __repr__(self) -> str:
         """Return the text itself, without quotes, for display."""
@@ -153,26 +153,26 @@ class Readiness(str):
         """Return the text as HTML for a notebook: the lines about the engine, and the differences, which a click on
         "more" shows.
         """
-        different = html.escape(self.removeprefix(self._ready).strip())
-        more = f"<details><summary>more</summary>{different}</details>" if different else ""
+        differences = html.escape(self.removeprefix(self._ready).strip())
+        more = f"<details><summary>more</summary>{differences}</details>" if differences else ""
         return f'<pre style="white-space: pre-wrap">{html.escape(self._ready)}{more}</pre>'
 
 
-def preflight(wanted: str | LabEngine | None = None) -> Readiness:
+def preflight(requested: str | LabEngine | None = None) -> Readiness:
     """Return lines of text about the engine that will run experiments on this machine, and about its differences from
-    the pocket kernel in virtual time. `wanted` is the engine's name or an engine object (None: the one that netlab
+    the pocket kernel in virtual time. `requested` is the engine's name or an engine object (None: the one that netlab
     chooses). Raises EngineError or KernelError if none can; the message lists what is missing, with remedies.
     """
-    engine = choose(wanted)
+    engine = choose(requested)
     require(engine.requirements())
     ready = f"Ready: experiments run with the {engine.name} engine in {engine.clock} time."
-    if engine.name == "pocket" and not _requested_engine(wanted) and not _library_refusal(()):
+    if engine.name == "pocket" and not _requested_engine(requested) and not _library_refusal(()):
         ready = "Ready: experiments run with the library engine in virtual time,\n  commands and live networks with the pocket engine."
     other = engine.differences()
     if moment := background_build.current_progress():
         ready += f" {build_sentence(moment)}"
-    told = (textwrap.fill(f"Different here: {each}", WIDTH, subsequent_indent="  ") for each in other)
-    return Readiness.of(ready, [*told, *([SKIP_NOTICE] if other else [])])
+    lines = (textwrap.fill(f"Different here: {each}", WIDTH, subsequent_indent="  ") for each in other)
+    return Readiness.from_lines(ready, [*lines, *([SKIP_NOTICE] if other else [])])
 
 
 def build_sentence(moment: BuildProgress) -> str:

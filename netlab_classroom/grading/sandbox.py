@@ -314,11 +314,11 @@ def site_packages() -> list[str]:
 
 def readable(package: Path) -> list[str]:
     """Return the paths that a guest may read: Python, packages other than netlab, and `package`, the directory with the
-    students' part of netlab. The prefix `launcher.LISTED` marks directories whose names of entries alone may be read.
+    students' part of netlab. The prefix `launcher.LIST_ONLY` marks directories whose names of entries alone may be read.
     """
     found = [str(package), str(Path(sys.base_prefix).resolve() / "lib"), str(Path(os.path.realpath(sys.executable)))]
     for place in (*site_packages(), *python_path()[1:]):
-        found.append(launcher.LISTED + place)
+        found.append(launcher.LIST_ONLY + place)
         # List the packages one by one, because an installed netlab with its checks may be among them.
         found += [entry.path for entry in os.scandir(place) if not entry.name.startswith(PACKAGES[0])]
     return list(dict.fromkeys(path for path in found if ":" not in path))
@@ -337,7 +337,7 @@ def require_isolation() -> None:
     for path in _answers():
         # If a path may only be listed, its entries are given one by one, without netlab.
         for readable_path in (*launcher.ALWAYS_READABLE, *readable(path)[1:]):
-            if readable_path.startswith(launcher.LISTED):
+            if readable_path.startswith(launcher.LIST_ONLY):
                 continue
             if path.resolve().is_relative_to(Path(readable_path).resolve()):
                 raise EngineError(

@@ -159,5 +159,5 @@ class Capture:
         at = start
         for _ in range(packets - 1):
             at += FOLLOWING.unpack_from(self._ring, at)[0]
-        _following, _s, _ns, kept, _length, _status, frame, _net = PACKET.unpack_from(self._ring, at)
-        return int(at + frame + kept - start)
+        _following, _s, _ns, length, _length, _status, frame, _net = PACKET.unpack_from(self._ring, at)
+        return int(at + frame + length - start)

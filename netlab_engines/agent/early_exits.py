@@ -75,14 +75,14 @@ class EarlyExit:
         """Return whether the process was a daemon: a program forked it, and the program's first process has exited."""
         return self.flags & (NO_PROGRAM | IN_BACKGROUND) == NO_PROGRAM and self.parent == INIT
 
-    def ended_by_others(self) -> bool:
+    def was_ended_by_others(self) -> bool:
         """Return True if a signal that programs do not cause themselves (any but SIGSEGV and the like) ended the
         process, or if the process is a shell whose exit status says so of its last program.
         """
         number = self.status & 0x7F
         return number not in CRASHES if number else self.status >> 8 in ENDED_BY_OTHERS
 
-    def ending(self) -> str:
+    def end_description(self) -> str:
         """Return how the process ended, as the end of a sentence, such as "exited with status 1" or "was ended by
         SIGSEGV".
         """
@@ -100,12 +100,12 @@ class Starts:
         self._path = path
         self._read_bytes = 0
         self._popen: dict[int, tuple[int, str]] = {}
-        self._sent: dict[int, tuple[int, str]] = {}
+        self._sent_commands: dict[int, tuple[int, str]] = {}
         self._output_read: set[int] = set()
         self.shells: dict[int, str] = {}
         self.networks: dict[int, str] = {}
 
-    def are_noted(self) -> bool:
+    def have_notes(self) -> bool:
         """Return whether the file of notes exists, that is, whether Mininet's nodes run in this guest and write
         notes.
         """
@@ -115,23 +115,23 @@ class Starts:
         """Read the notes that were appended to the file since the last call, whole lines only; nothing happens if there
         is no file.
         """
-        if not self.are_noted():
+        if not self.have_notes():
             return
         with open(self._path, "rb") as file:
             file.seek(self._read_bytes)
             data = file.read()
-        whole = data[: data.rfind(b"\n") + 1]
-        self._read_bytes += len(whole)
-        for line in whole.splitlines():
+        lines = data[: data.rfind(b"\n") + 1]
+        self._read_bytes += len(lines)
+        for line in lines.splitlines():
             self._take(*json.loads(line))
 
-    def _take(self, what: str, pid: int, *more: object) -> None:
-        """Record one note. `what` and `more` are "shell" with the node's name and the inode of its network namespace;
+    def _take(self, kind: str, pid: int, *more: object) -> None:
+        """Record one note. `kind` and `more` are "shell" with the node's name and the inode of its network namespace;
         "popen" with the time of the start (ns on the monotonic clock) and the node's name; "sent" with that time and
         the command; or "read" if the script read the output. `pid` is that of the node's shell ("shell", "sent") or of
         the process.
         """
-        match what, more:
+        match kind, more:
             case "shell", (str(name), int(network)):
                 self.shells[pid] = name
                 self.networks.setdefault(network, name)
@@ -139,7 +139,7 @@ class Starts:
                 self._popen[pid] = (time_ns, name)
                 self._output_read.discard(pid)
             case "sent", (int(time_ns), str(command)):
-                self._sent[pid] = (time_ns, command)
+                self._sent_commands[pid] = (time_ns, command)
                 self._output_read.discard(pid)
             case _:
                 self._output_read.add(pid)
@@ -153,7 +153,7 @@ class Starts:
         # Numbers of processes are given out again.
         if node and 0 <= process.started_ns - time_ns < GRACE_NS:
             return None if process.pid in self._output_read else node
-        time_ns, command = self._sent.get(process.parent, (0, ""))
+        time_ns, command = self._sent_commands.get(process.parent, (0, ""))
         if not command or process.started_ns < time_ns or process.parent in self._output_read:
             return None
         # Only the shell knows whether a list of commands has failed.
@@ -174,7 +174,7 @@ class EarlyExits:
         self._networks = networks
         self._starts = Starts()
         self._own: dict[int, tuple[str, str]] = {}
-        self._undecided: list[EarlyExit] = []
+        self._pending: list[EarlyExit] = []
         self._recent: deque[EarlyExit] = deque(maxlen=64)
         self._count = 0
         try:
@@ -193,7 +193,7 @@ class EarlyExits:
         """Return the time in s of network time after which `report` is to be called even if no other process has
         failed, because a failure waits to be reported; None if none waits.
         """
-        return GRACE_NS / 1e9 if self._undecided else None
+        return GRACE_NS / 1e9 if self._pending else None
 
     def note_start(self, pid: int, node: str, command: str) -> None:
         """Note that the process with the id `pid` runs the shell command `command` in the background of the node with
@@ -207,22 +207,22 @@ class EarlyExits:
         network time, unless `at_end`.
         """
         now_ns = time.monotonic_ns()
-        self._undecided += self._records(now_ns)
-        if not self._undecided:
+        self._pending += self._records(now_ns)
+        if not self._pending:
             return
         self._starts.read()
-        waits = self._starts.are_noted() and not at_end
+        waits = self._starts.have_notes() and not at_end
         waiting = []
-        for process in self._undecided:
+        for process in self._pending:
             found = self._node_and_command(process)
             if found is None and waits and now_ns - process.read_ns < GRACE_NS:
                 waiting.append(process)
                 continue
             if found is None and (node := self._starts.node_of(process)) is not None:
                 found = node, self._command(process)
-            if found is not None and not process.ended_by_others():
+            if found is not None and not process.was_ended_by_others():
                 self._send_line(process, *found)
-        self._undecided = waiting
+        self._pending = waiting
 
     def _records(self, now_ns: int) -> Iterable[EarlyExit]:
         """Yield the processes that the kernel has recorded since the last call, each with `now_ns` (ns on the monotonic
@@ -272,7 +272,7 @@ class EarlyExits:
         text, source = next(((text, each) for text, each in texts if text.strip()), ("", process))
         reason = reason_in(text, os.path.basename(without_mnexec(source.words)[0]))
         named = f"{node}: " if node else ""
-        return f"{named}{shortened(command, MAX_COMMAND)} {process.ending()}{reason and f': {reason}'}"
+        return f"{named}{shorten(command, MAX_COMMAND)} {process.end_description()}{reason and f': {reason}'}"
 
     def _child(self, process: EarlyExit) -> EarlyExit | None:
         """Return the latest recorded process that failed with the same status and whose parent is `process`, as the
@@ -342,7 +342,7 @@ def reason_in(error: str, program: str) -> str:
         return f"command not found; its package is {packages_of(name)}" if name in PACKAGES else "command not found"
     own = [line for line in error.splitlines() if line.startswith(f"{program}: ")]
     best = [line for line in own if "error" in line.lower()] or own
-    return shortened(best[-1].removeprefix(f"{program}: ") if best else last, MAX_REASON)
+    return shorten(best[-1].removeprefix(f"{program}: ") if best else last, MAX_REASON)
 
 
 def last_line(text: str) -> str:
@@ -353,7 +353,7 @@ def last_line(text: str) -> str:
     return next((line for line in reversed(lines) if line), "")
 
 
-def shortened(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """Return the text in one line (each run of white space is one space), without characters that cannot be printed. If
     that has more than `limit` characters, it is cut and "..." ends it, within the limit.
     """

@@ -60,8 +60,8 @@ class HostChannel:
 
     def put(self, **message: Any) -> None:
         """Send the host one message, a JSON object with the arguments as its fields, and return when it is written."""
-        made: Message = message  # type: ignore[assignment]
-        left = memoryview(encode(made))
+        whole_message: Message = message  # type: ignore[assignment]
+        left = memoryview(encode(whole_message))
         while left:
             left = left[os.write(self._device, left) :]
 

@@ -283,10 +283,10 @@ class Lab:
         RunError if an item cannot be set up.
         """
         plan: AgentPlan = {**self._plan, "traffic": items, "duration_s": duration_s}
-        made = make_flows(plan, self._network, self._artifacts, len(self._items) + 1, self._port)
-        self._port += sum(flow.ports for flow in made)
+        flows = make_flows(plan, self._network, self._artifacts, len(self._items) + 1, self._port)
+        self._port += sum(flow.ports for flow in flows)
         self._items += items
-        return made
+        return flows
 
     def _launch(self, flow: RunningFlow[Any]) -> None:
         """Start the threads of a flow that was set up, and add it to the running ones by its label."""

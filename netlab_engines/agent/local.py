@@ -64,9 +64,9 @@ def _connect(path: str) -> socket.socket:
     """Return a Unix stream socket that is connected to the listening one at the file path `path`. Raises OSError if
     that fails.
     """
-    made = socket.socket(socket.AF_UNIX)
-    made.connect(path)
-    return made
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    return connection
 
 
 def main(folder: str, packages: list[str]) -> None:

@@ -31,7 +31,7 @@ IFF_TAP = 0x0002
 IFF_NO_PI = 0x1000
 MAX_FRAME_BYTES = 1 << 16
 TIMER_ABSTIME = 1
-COUNTED = ("frames", "collisions", "errors", "given_up", "drops")
+COUNTER_FIELDS = ("frames", "collisions", "errors", "given_up", "drops")
 RING_FRAMES = 20_000
 """The size of the TAP's own queue in frames: it must not drop a window that a host sends before the thread reads it."""
 
@@ -155,7 +155,10 @@ class Medium:
         numbers of frames delivered, collisions, errors, frames given up and drops since the start.
         """
         return [
-            cast("StationTotals", {"interface": end.interface} | {name: getattr(station, name) for name in COUNTED})
+            cast(
+                "StationTotals",
+                {"interface": end.interface} | {name: getattr(station, name) for name in COUNTER_FIELDS},
+            )
             for end, station in zip(self._ends, self._dcf.stations, strict=True)
         ]
 

@@ -94,18 +94,18 @@ def _rate(node: Any, text: str) -> str:
     if not rates:
         lines = [line.strip() for line in text.splitlines() if line.strip(" -")]
         failures = [line for line in lines if "failed" in line or "error" in line]
-        told = f"it printed: {(failures or lines)[-1]}" if lines else "it printed nothing"
-        error(f"*** {node}: iperf reported no rate; {told}\n")
+        output = f"it printed: {(failures or lines)[-1]}" if lines else "it printed nothing"
+        error(f"*** {node}: iperf reported no rate; {output}\n")
     return rates[-1] if rates else ""
 
 
-def _read_until(node: Any, wanted: re.Pattern[str] | None, limit_s: float) -> str:
+def _read_until(node: Any, pattern: re.Pattern[str] | None, limit_s: float) -> str:
     """Read the output of the command that runs on a Mininet node, and return it when it has a text that matches
-    `wanted` (None: no such text), when the command has ended, or after `limit_s` s of network time.
+    `pattern` (None: no such text), when the command has ended, or after `limit_s` s of network time.
     """
     text = ""
     deadline_s = time.monotonic() + limit_s
-    while node.waiting and not (wanted and wanted.search(text)):
+    while node.waiting and not (pattern and pattern.search(text)):
         left_s = deadline_s - time.monotonic()
         if left_s <= 0:
             break
@@ -137,8 +137,8 @@ def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80
     address = server if isinstance(server, str) else server.IP()
     limit_s = MAX_LISTENING_WAIT_S if timeout is None else timeout
     deadline_s = time.monotonic() + limit_s
-    while "Connected" not in (said := run(f"echo A | telnet -e A {address} {port}")):
-        if "No route" in said:
+    while "Connected" not in (output := run(f"echo A | telnet -e A {address} {port}")):
+        if "No route" in output:
             error(f"no route to {server}:\n{run('route')}")
             return False
         if time.monotonic() >= deadline_s:

@@ -21,7 +21,7 @@ class HostNames:
         """Start with no entries for the hosts file at `path`; `note` writes them there."""
         self._path = path
         self._addresses: dict[str, str] = {}
-        self._ours = ""
+        self._own_lines = ""
 
     def note(self, name: str, address: str) -> None:
         """Write a line with the IP address `address` and the host name `name` to the file, in place of the name's
@@ -34,12 +34,12 @@ class HostNames:
             others = self._path.read_text()
         except OSError:
             others = "127.0.0.1 localhost\n"
-        if self._ours:
-            others = others.replace(self._ours, "")
+        if self._own_lines:
+            others = others.replace(self._own_lines, "")
         if others and not others.endswith("\n"):
             others += "\n"
-        self._ours = "".join(f"{address} {name}\n" for name, address in self._addresses.items())
-        self._path.write_text(others + self._ours)
+        self._own_lines = "".join(f"{address} {name}\n" for name, address in self._addresses.items())
+        self._path.write_text(others + self._own_lines)
 
 
 def install() -> None:

@@ -72,6 +72,6 @@ def _kernel_text(body: bytes) -> str:
     """Return the kernel's own text from the body of a netlink error message, as " (text)" with a leading space; "" if
     the body has only an error number.
     """
-    said = dict(wire.attributes(body[ERROR.size + wire.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
-    text = said.rstrip(b"\0").decode(errors="replace")
+    message = dict(wire.attributes(body[ERROR.size + wire.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
+    text = message.rstrip(b"\0").decode(errors="replace")
     return f" ({text})" if text else ""

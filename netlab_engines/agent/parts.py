@@ -60,11 +60,11 @@ def _error_of(messages: Callable[[NetlinkSocket, int], Lines]) -> str:
     return ""
 
 
-def _qdisc_error(*asked: Queueing) -> str:
+def _qdisc_error(*queueing: Queueing) -> str:
     """Set up the given qdiscs and filters, in their order, on the loopback device of a new network namespace, and
     return the text of the kernel's error, or "" if it accepts all.
     """
-    return _error_of(lambda routing, _holder: [(each.line, each.message(routing.interfaces)) for each in asked])
+    return _error_of(lambda routing, _holder: [(each.line, each.message(routing.interfaces)) for each in queueing])
 
 
 def _ifb(routing: NetlinkSocket, _holder: int) -> Lines:
@@ -80,8 +80,8 @@ def _veth(_routing: NetlinkSocket, holder: int) -> Lines:
     thread with the id `holder`; nothing is sent.
     """
     # The descriptor stays open, because the kernel uses it when it receives the message.
-    here = os.open(f"/proc/{holder}/ns/net", os.O_RDONLY)
-    pair = links.veth(2, "a", "02:00:00:00:00:01", 3, "b", "02:00:00:00:00:02", here)
+    namespace = os.open(f"/proc/{holder}/ns/net", os.O_RDONLY)
+    pair = links.veth(2, "a", "02:00:00:00:00:01", 3, "b", "02:00:00:00:00:02", namespace)
     return [("link add name a type veth peer name b", pair)]
 
 
@@ -90,8 +90,8 @@ def _control_error(name: str) -> str:
     "" if the kernel has it.
     """
     try:
-        with socket.socket() as asked:
-            asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        with socket.socket() as sock:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
     except OSError as error:
         return str(error)
     return ""

@@ -77,7 +77,7 @@ class Script:
         os.makedirs(STARTUP, exist_ok=True)
         with open(f"{STARTUP}/sitecustomize.py", "w") as file:
             file.write(CUSTOMIZE.format(packages=self._packages, folder=str(self._folder), commands=COMMANDS))
-        self._before = dict(_written_files())
+        self._initial_files = dict(_written_files())
         # The script's Python inherits the blocked signal, and unblocks it when it is ready for interrupts (`startup`).
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         environment = replacements.environment(home, path)
@@ -138,18 +138,18 @@ class Script:
         """Copy the files that the script wrote or changed in the guest's own directories to the host's folder. Return
         the sorted paths of the copied files, the reason for each other file by its path, and the time.
         """
-        kept, lost = [], {}
+        paths, lost = [], {}
         for path, state in _written_files():
-            if self._before.get(path) == state:
+            if self._initial_files.get(path) == state:
                 continue
             target = f"{self._folder}/{ARTIFACTS}{path}"
             try:
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 shutil.copyfile(path, target)
-                kept.append(path)
+                paths.append(path)
             except OSError as error:
                 lost[path] = str(error.strerror)
-        return {"files": sorted(kept), "lost": lost, **self._now()}
+        return {"files": sorted(paths), "lost": lost, **self._now()}
 
 
 def _written_files() -> Iterator[tuple[str, tuple[int, int]]]:

@@ -42,15 +42,15 @@ def begin(folder: str, commands: str) -> None:
 
     The sleep lets nothing in the script depend on the time that the preparation took.
     """
-    here = os.environ.pop("PYTHONPATH")
-    sys.path.remove(here)
+    import_root = os.environ.pop("PYTHONPATH")
+    sys.path.remove(import_root)
     # Imports here do not find files next to the script: Python adds the script's directory to its path later.
     if sys.version_info >= (3, 12):
         replacements.provide_distutils()
     from netlab_engines.agent import mininet_classes
 
     mininet_classes.install()
-    adapt_the_prompt(commands)
+    adapt_prompt(commands)
     interrupted_hosts.free_at_interrupts()
     hide_own_frames()
     handle_interrupts(Path(folder) / ENDING)
@@ -72,7 +72,7 @@ def customize_as_the_machine_does() -> None:
         found.loader.exec_module(importlib.util.module_from_spec(found))
 
 
-def adapt_the_prompt(commands: str) -> None:
+def adapt_prompt(commands: str) -> None:
     """Replace Mininet's class of its prompt, `mininet.cli.CLI`: with a terminal, the network runs in real time while
     the prompt is open; without one, the prompt reads its lines from the file at the path `commands`.
     """
@@ -138,9 +138,9 @@ def handle_interrupts(ending: Path) -> None:
         meanwhile, which Python ignores while the command runs.
         """
         # Python ignores Ctrl-C while a command of os.system runs.
-        before = ending.exists()
+        was_ending = ending.exists()
         status = plain(command)
-        if not before and ending.exists():
+        if not was_ending and ending.exists():
             on_interrupt(signal.SIGINT, None)
         return status
 
@@ -209,12 +209,12 @@ def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
     """Return a copy of a traceback without the frames of netlab's own code; None if no other frame is left or `trace`
     is None.
     """
-    kept: list[TracebackType] = []
+    entries: list[TracebackType] = []
     while trace is not None:
         if not is_own_file(trace.tb_frame.f_code.co_filename):
-            kept.append(trace)
+            entries.append(trace)
         trace = trace.tb_next
     found = None
-    for entry in reversed(kept):
+    for entry in reversed(entries):
         found = TracebackType(found, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return found

@@ -176,31 +176,31 @@ def run_with_output(
         threading.Thread(target=_discard, args=(reading,), daemon=True).start()
 
 
-def _discard(reading: int) -> None:
-    """Read the pipe with the file descriptor `reading` and discard the data until no program has its other end open,
+def _discard(pipe: int) -> None:
+    """Read the pipe with the file descriptor `pipe` and discard the data until no program has its other end open,
     then close it.
     """
-    os.set_blocking(reading, True)
-    while os.read(reading, READ_BYTES):
+    os.set_blocking(pipe, True)
+    while os.read(pipe, READ_BYTES):
         pass
-    os.close(reading)
+    os.close(pipe)
 
 
-def _relay(channel: HostChannel, reading: int, ended: int) -> None:
-    """Send the host the text that arrives on the pipe with the descriptor `reading`, and reports of programs that fail
-    early; return when the pipe is at its end or the process of the pidfd `ended` has ended.
+def _relay(channel: HostChannel, pipe: int, pidfd: int) -> None:
+    """Send the host the text that arrives on the pipe with the descriptor `pipe`, and reports of programs that fail
+    early; return when the pipe is at its end or the process of the pidfd `pidfd` has ended.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    os.set_blocking(reading, False)
+    os.set_blocking(pipe, False)
     early_exits = channel.early_exits
-    watched = [reading, ended, *(early_exits.descriptors() if early_exits else ())]
+    watched = [pipe, pidfd, *(early_exits.descriptors() if early_exits else ())]
     while True:
         ready, _, _ = select.select(watched, [], [], early_exits.wait_s() if early_exits else None)
         if early_exits:
             early_exits.report()
-        while (data := read_available(reading)) is not None:
+        while (data := read_available(pipe)) is not None:
             if not data:
                 return
             channel.put(text=decoder.decode(data))
-        if ended in ready:
+        if pidfd in ready:
             return

@@ -75,7 +75,7 @@ def _parse_entries(text: str) -> dict[str, Any]:
     build is writing it.
     """
     try:
-        said = json.loads(text)
+        entries = json.loads(text)
     except ValueError:  # the build is writing the file
-        said = {}
-    return said if isinstance(said, dict) else {}
+        entries = {}
+    return entries if isinstance(entries, dict) else {}

@@ -31,7 +31,7 @@ BUILD_ANEW = (
 """The remedy for a kernel of another version, as a sentence."""
 
 
-def best_first(kind_directory: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
+def sorted_builds(kind_directory: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
     """Return the complete builds of one kind of kernel, the best first: those by the recipe with the hash `recipe`,
     then by higher kernel version, then by later time of the build. `kind_directory` is `cache.kernels()` or
     `cache.libraries()`; `read` returns the kernel in the directory of a build, or raises KernelError to leave it out.

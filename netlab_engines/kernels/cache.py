@@ -23,7 +23,7 @@ def libraries() -> Path:
     return root() / "libraries"
 
 
-def shared() -> Path:
+def shared_directory() -> Path:
     """Return the path of the read-only cache of kernels that an administrator fills for all users: `$NETLAB_SHARED`, or
     else `share/netlab` in Python's prefix. It need not exist.
     """
@@ -38,7 +38,7 @@ def builds(kind_directory: Path) -> list[Path]:
     """
     return [
         path
-        for place in (kind_directory, shared() / kind_directory.name, CARRIED / kind_directory.name)
+        for place in (kind_directory, shared_directory() / kind_directory.name, CARRIED / kind_directory.name)
         for path in _inside(place)
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from netlab.base.errors import KernelError
 from netlab_engines.kernels import cache, recipes
-from netlab_engines.kernels.builds import BUILD_ANEW, HAS_BUILDER, INSTALL_WHEEL, best_first, read_build
+from netlab_engines.kernels.builds import BUILD_ANEW, HAS_BUILDER, INSTALL_WHEEL, read_build, sorted_builds
 from netlab_engines.kernels.versions import Version
 from netlab_engines.kernels.wheel_copies import executable_build
 
@@ -76,7 +76,7 @@ def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
     """Return all library kernels for `machine`, a processor or "wasm" (by default this one's), in the user's cache, the
     shared cache and netlab's wheel, the best first; incomplete builds are left out.
     """
-    found = best_first(cache.libraries(), from_directory, recipe_hash(machine))
+    found = sorted_builds(cache.libraries(), from_directory, recipe_hash(machine))
     return [kernel for kernel in found if kernel.machine == machine]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from netlab.base.errors import KernelError
 from netlab_engines.kernels import cache, recipes
-from netlab_engines.kernels.builds import HAS_BUILDER, INSTALL_WHEEL, best_first, read_build
+from netlab_engines.kernels.builds import HAS_BUILDER, INSTALL_WHEEL, read_build, sorted_builds
 from netlab_engines.kernels.versions import Version
 from netlab_engines.kernels.wheel_copies import executable_build
 
@@ -76,7 +76,7 @@ def builds() -> list[PocketKernel]:
     builds are left out, and [] means that there is none. Raises KernelError if a cache exists and cannot be read, for
     example root's cache.
     """
-    return best_first(cache.kernels(), from_directory, recipes.POCKET)
+    return sorted_builds(cache.kernels(), from_directory, recipes.POCKET)
 
 
 def by_another_version(kernel: PocketKernel) -> bool:

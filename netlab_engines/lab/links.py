@@ -61,10 +61,10 @@ class LiveLink:
         problems = topology.problems()
         if problems:
             raise ScenarioError(problems)
-        for number, before, after in ((0, old.forward, forward), (1, old.backward, backward)):
-            if before != after:
+        for number, old_shape, new_shape in ((0, old.forward, forward), (1, old.backward, backward)):
+            if old_shape != new_shape:
                 # Only the fields that differ, so that a rate which follows a trace continues.
-                shape: Any = planned_difference(before, after)
+                shape: Any = planned_difference(old_shape, new_shape)
                 self._lab.session.request().change(directions=[2 * self.position + number], shape=shape, up=None)
         self._lab.topology = topology
         if link != old:

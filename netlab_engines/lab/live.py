@@ -282,10 +282,10 @@ class Lab:
         found, fastest_bytes_s = self._progress(flow.label), 0.0
         while found.end_s is None and now_s < began_s + limit_s - 1e-9:
             look_s = flow_ends.next_look_s(now_s - began_s, now_s, found.rest_bytes, fastest_bytes_s)
-            before, before_s = found, now_s
+            last_progress, before_s = found, now_s
             self.advance(min(look_s, began_s + limit_s) - now_s)
             found, now_s = self._progress(flow.label), self.now_s
-            arrived_bytes = found.received_bytes - before.received_bytes
+            arrived_bytes = found.received_bytes - last_progress.received_bytes
             fastest_bytes_s = max(fastest_bytes_s, arrived_bytes / max(now_s - before_s, flow_ends.GRID_S))
         return found.end_s
 
@@ -344,11 +344,11 @@ class Lab:
         label = _unused(item.label, self._captures)
         both = [2 * position, 2 * position + 1]
         self.session.request().capture(name=label, directions=both, snap_bytes=snap_bytes)
-        made = LiveCapture(
+        live_capture = LiveCapture(
             self, item, label, [d["interface"] for d in self._plan["directions"][2 * position : 2 * position + 2]]
         )
-        self._captures[label] = made
-        return made
+        self._captures[label] = live_capture
+        return live_capture
 
     @property
     def addresses(self) -> dict[str, str]:
@@ -495,8 +495,8 @@ class LiveCapture:
             lab = self._lab
             lost = lab.session.request().stop_capture(name=self._label)["lost"]
             folder = lab.session.guest.folder / CAPTURES
-            (made,) = captures.finish(folder, [(self._item, self._label, self._interfaces)], lab.origin)
-            self._path = Path(shutil.move(made, lab.artifacts / made.name))
+            (path,) = captures.finish(folder, [(self._item, self._label, self._interfaces)], lab.origin)
+            self._path = Path(shutil.move(path, lab.artifacts / path.name))
             if lost:
                 raise RunError(f"The capture {self._label} lost {lost} packets; the others are in {self._path}.")
         return self._path
@@ -509,12 +509,12 @@ class LiveCapture:
         return captures.read_packets(self.stop())
 
 
-def _unused(label: str, taken: Container[str]) -> str:
-    """Return `label` if it is not in `taken`, or else the label with "-2", "-3" and so on, the first that is not in
-    `taken`.
+def _unused(label: str, used: Container[str]) -> str:
+    """Return `label` if it is not in `used`, or else the label with "-2", "-3" and so on, the first that is not in
+    `used`.
     """
     return next(
-        name for name in itertools.chain([label], (f"{label}-{k}" for k in itertools.count(2))) if name not in taken
+        name for name in itertools.chain([label], (f"{label}-{k}" for k in itertools.count(2))) if name not in used
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from netlab.base.errors import ScenarioError
 from netlab_engines.lab.live import live
-from netlab_engines.lab.player import NO_LIMIT_S, play, size, write
+from netlab_engines.lab.player import NO_LIMIT_S, connect_terminal, size, write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,4 +32,4 @@ def main(options: argparse.Namespace) -> int:
             return lab.session.request(write).prompt_lines(lines=sys.stdin.read())["code"]
         rows, columns = size()
         pid = lab.session.request().prompt(rows=rows, columns=columns)["pid"]
-        return play(lab.session, pid, paced=True)
+        return connect_terminal(lab.session, pid, paced=True)

@@ -448,12 +448,12 @@ class LivePanel:
         """Add the goodput of UDP flows in the intervals that ended since the last picture, from the tables `found`, to
         the curves; an interval without datagrams counts as 0.
         """
-        whole = int(found["now_s"] / self._interval_s + 1e-6)
+        intervals = int(found["now_s"] / self._interval_s + 1e-6)
         arrived = {(row["flow"], row["interval"]): row["bytes"] for row in found["datagrams"]}
         for flow in (item["label"] for item in found["items"] if item["kind"] == "udp"):
-            for number in range(self._counted_intervals[flow], whole):
+            for number in range(self._counted_intervals[flow], intervals):
                 self._add_goodput(flow, (number + 1) * self._interval_s, arrived.get((flow, number), 0))
-            self._counted_intervals[flow] = whole
+            self._counted_intervals[flow] = intervals
 
     def _add_goodput(self, flow: str, t_s: float, fresh_bytes: float) -> None:
         """Add a point at the network time `t_s` in s to the curve of the goodput of the flow with this label;

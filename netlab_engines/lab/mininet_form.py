@@ -44,9 +44,9 @@ def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Li
         first, second = options.get("node1", a), options.get("node2", b)
         where = f"link {first}-{second}"
         both = _shape(options, where, problems)
-        there = {**both, **_shape(options.get("params1") or {}, where, problems)}
-        back = {**both, **_shape(options.get("params2") or {}, where, problems)}
-        links.append(Link(first, second, reverse=back if back != there else None, **there))
+        forward = {**both, **_shape(options.get("params1") or {}, where, problems)}
+        backward = {**both, **_shape(options.get("params2") or {}, where, problems)}
+        links.append(Link(first, second, reverse=backward if backward != forward else None, **forward))
     if problems:
         raise ScenarioError(problems)
     return hosts, routers, list(topo.switches()), links
@@ -127,10 +127,10 @@ def script(wiring: Wiring, links: Sequence[Link]) -> str:
     lines = []
     for link in links:
         where = f"link {link.a}-{link.b}"
-        there, back = (_options(shape, where, problems) for shape in (link.forward, link.backward))
-        own = [f"{word}={value!r}" for word, value in there.items()]
-        if there != back:
-            own = [f"params1={there!r}", f"params2={back!r}"]
+        forward, backward = (_options(shape, where, problems) for shape in (link.forward, link.backward))
+        own = [f"{word}={value!r}" for word, value in forward.items()]
+        if forward != backward:
+            own = [f"params1={forward!r}", f"params2={backward!r}"]
         lines.append(f"        self.addLink({', '.join([repr(link.a), repr(link.b), *own])})".replace("'", '"'))
     if problems:
         raise ScenarioError(list(dict.fromkeys(problems)))

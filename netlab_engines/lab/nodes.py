@@ -29,9 +29,9 @@ class Output(str):
 
     def __new__(cls, text: str, exit_code: int) -> Output:
         """Return a new string with the output `text` of a command and the attribute `exit_code`."""
-        made = super().__new__(cls, text)
-        made.exit_code = exit_code
-        return made
+        output = super().__new__(cls, text)
+        output.exit_code = exit_code
+        return output
 
 
 class Host:
@@ -153,7 +153,7 @@ class Process:
         """
         return f"Process({self.node!r}, {self.command!r}, exit_code={self._code})"
 
-    def _look(self, wait_s: float = 0.0) -> None:
+    def _update(self, wait_s: float = 0.0) -> None:
         """Let network time pass until the process ends, at most `wait_s` s of it, then ask for its new output and its
         exit code and keep them.
         """
@@ -166,7 +166,7 @@ class Process:
         """The command's output so far as text, standard output and error output together; reading it asks the
         network.
         """
-        self._look()
+        self._update()
         return self._text
 
     @property
@@ -174,7 +174,7 @@ class Process:
         """The command's exit status (negative: the signal that ended it), or None while it runs; reading it asks the
         network.
         """
-        self._look()
+        self._update()
         return self._code
 
     def wait(self, limit_s: float = 60.0) -> Output:
@@ -186,7 +186,7 @@ class Process:
         RunError
             If the command has not ended by then.
         """
-        self._look(limit_s)
+        self._update(limit_s)
         if self._code is None:
             raise RunError(
                 f"{self.command!r} on {self.node} has not ended after {limit_s:g} s of network time. "
@@ -199,8 +199,8 @@ class Process:
         has not ended within 1 s of network time after the one before; return its output with its exit code.
         """
         for how in (number, signal.SIGTERM, signal.SIGKILL):
-            self._look()
+            self._update()
             if self._code is None:
                 self._session.request().signal(pid=self._pid, number=int(how))
-                self._look(1.0)
+                self._update(1.0)
         return Output(self._text, -signal.SIGKILL if self._code is None else self._code)

@@ -18,20 +18,20 @@ FAST_TURN_S = 0.5
 CTRL_C = b"\x03"
 
 
-def play(session: Session, pid: int, *, paced: bool) -> int:
+def connect_terminal(session: Session, pid: int, *, paced: bool) -> int:
     """Connect this terminal to the program whose terminal in the session's guest has the id `pid`, until the program
     ends, and return its exit code. If `paced`, the network runs in real time, else as fast as possible; the program can
     switch that. Keys and Ctrl-C go to the program; if it asks for a terminal of a node, the command that opens it in
     another shell is printed.
     """
-    offered: list[terminal.Terminal] = []
+    terminals: list[terminal.Terminal] = []
 
-    def offer(found: re.Match[str]) -> str:
+    def offer_terminal(found: re.Match[str]) -> str:
         """Make a terminal of the node that the program asks for, whose name is in the match `found`, and return a line
         that says how to open it, in place of the request.
         """
-        offered.append(terminal.Terminal(session, found[1]))
-        return f"In another shell, type: {offered[-1].command}\r\n"
+        terminals.append(terminal.Terminal(session, found[1]))
+        return f"In another shell, type: {terminals[-1].command}\r\n"
 
     typed = b""
 
@@ -61,7 +61,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
             typed = typed.replace(CTRL_C, b"")
             stopping.ask(signal.SIGINT)
 
-    def look() -> None:
+    def check_keys() -> None:
         """Read keys while the guest computes, and interrupt the program at once if one of them is Ctrl-C."""
         # The guest receives keys only between two turns, and a turn lasts as long as a program computes.
         nonlocal typed
@@ -77,11 +77,11 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
     with terminal.raw(sys.stdin.fileno()):
         while True:
             turn_s = terminal.TURN_S if paced else FAST_TURN_S
-            answer = session.request(on_wait=look).turn(pid=pid, keys=keys, turn_s=turn_s, until_text=not paced)
+            answer = session.request(on_wait=check_keys).turn(pid=pid, keys=keys, turn_s=turn_s, until_text=not paced)
             # Use the lab's clock: other terminals also let time pass.
             network_s += turn_s if now_s is None else answer["now_s"] - now_s
             now_s = answer["now_s"]
-            text = _TERMINAL_REQUEST.sub(offer, answer["text"])
+            text = _TERMINAL_REQUEST.sub(offer_terminal, answer["text"])
             for mark, meaning in ((PACE, True), (PACE_NO_MORE, False)):
                 if mark in text:
                     text, paced = text.replace(mark, ""), meaning

@@ -104,7 +104,7 @@ def run_script(
             if write is None and sys.stdin.isatty() and sys.stdout.isatty():
                 rows, columns = player.size()
                 pid = session.request().open_script(rows=rows, columns=columns, **arguments)["pid"]
-                code = player.play(session, pid, paced=False)
+                code = player.connect_terminal(session, pid, paced=False)
             else:
                 typed = keys if write is not None or sys.stdin.isatty() else sys.stdin.read()
                 show = stopping.guard_output(write or player.write)

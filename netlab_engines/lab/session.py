@@ -137,16 +137,16 @@ class Session:
             """Send the guest interrupts that are due, and handle a message that comes before the answer: a report of a
             failed program, or output for `on_text`.
             """
-            stopping.look()
+            stopping.check()
             _handle_message(message, on_text)
 
         def call_on_wait() -> None:
             """Call the caller's `on_wait`, and send the guest interrupts that are due."""
             if on_wait is not None:
                 on_wait()
-            stopping.look()
+            stopping.check()
 
-        stopping.look()
+        stopping.check()
         answer = getattr(self.guest.request(handle_message, call_on_wait), do)(**words)
         self.now_s = answer["now_s"]
         return answer
@@ -161,7 +161,7 @@ class _Interrupts:
         """Begin to count the time of one request of `guest`, which may take `limit_s` s of wall-clock time from now."""
         self._guest = guest
         self._next_s = time.monotonic() + limit_s
-        self._sent = 0
+        self._count = 0
         self.limit_passed = False
         self.user_interrupted = False
 
@@ -181,8 +181,8 @@ class _Interrupts:
 
     def _send(self) -> None:
         """Send the guest an interrupt, or a kill if it has had one in this request; the next is due GRACE_S s later."""
-        self._guest.interrupt(kill=self._sent > 0)
-        self._sent += 1
+        self._guest.interrupt(kill=self._count > 0)
+        self._count += 1
         self._next_s = time.monotonic() + GRACE_S
 
     def guest_reacts(self) -> bool:
@@ -191,9 +191,9 @@ class _Interrupts:
         """
         if time.monotonic() < self._next_s:
             return True
-        if not self._sent:
+        if not self._count:
             self.limit_passed = True
-        if self._sent >= MAX_INTERRUPTS:
+        if self._count >= MAX_INTERRUPTS:
             return False
         self._send()
         return True

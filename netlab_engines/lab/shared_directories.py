@@ -134,8 +134,8 @@ def _remote_mounts() -> set[str]:
 
 def _without_nested(places: Iterable[str]) -> list[str]:
     """Return the absolute paths `places` in sorted order, without those that are inside another of them."""
-    kept: list[str] = []
+    outermost: list[str] = []
     for place in sorted(places):
-        if not _is_below(place, kept):
-            kept.append(place)
-    return kept
+        if not _is_below(place, outermost):
+            outermost.append(place)
+    return outermost

@@ -51,7 +51,7 @@ class Stopping:
     interrupts of the guest, and then into kills.
 
     The script gets an interrupt, and is killed after GRACE_S of wall-clock time or at a second Ctrl-C. The user of this
-    class calls `look` several times a second.
+    class calls `check` several times a second.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Stopping:
         self._kills = 0
         self._next_s = time.monotonic() + FINISH_S
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Send the guest the interrupt or kill that is due now, and print how to end a script that takes long to end;
         to be called several times a second. Raises RunError, and closes the guest, if it does not react to kills.
         """

@@ -198,11 +198,11 @@ def raw(fd: int) -> Any:
     if not os.isatty(fd):
         yield
         return
-    before = termios.tcgetattr(fd)
+    old_settings = termios.tcgetattr(fd)
     try:
         tty.setraw(fd)
         yield
     finally:
         # A closed terminal has no state to restore.
         with contextlib.suppress(termios.error):
-            termios.tcsetattr(fd, termios.TCSADRAIN, before)
+            termios.tcsetattr(fd, termios.TCSADRAIN, old_settings)

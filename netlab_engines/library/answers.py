@@ -22,7 +22,7 @@ ETIMEDOUT = 110
 
 Row = dict[str, Any]
 
-COUNTED = ("backlog_bytes", "backlog_packets", "drops", "marks", "sent_packets", "sent_bytes")
+COUNTER_FIELDS = ("backlog_bytes", "backlog_packets", "drops", "marks", "sent_packets", "sent_bytes")
 """The counters of a queue, in the order of protocol.h."""
 _HEAD = struct.Struct("<II")
 _BLOCK = struct.Struct("=II")
@@ -157,14 +157,19 @@ class Answers:
         labels, rows, t_s = [item["label"] for item in self._items], self._streams, self._t_s
         for sample in wire_format.STREAM_SAMPLE.iter_unpack(data):
             rows.append(
-                {"flow": labels[sample.item], "stream": sample.stream, "t_s": t_s(sample.step), **_reading(sample)}
+                {
+                    "flow": labels[sample.item],
+                    "stream": sample.stream,
+                    "t_s": t_s(sample.step),
+                    **_reading_columns(sample),
+                }
             )
 
     def _take_queues(self, data: bytes) -> None:
         """Append a row for each sample of a queue (`struct queue_sample`) in the bytes of an answer to the samples."""
         names, rows, t_s = self._queue_names, self._queues, self._t_s
         for sample in wire_format.QUEUE_SAMPLE.iter_unpack(data):
-            counted = {name: getattr(sample, name) for name in COUNTED}
+            counted = {name: getattr(sample, name) for name in COUNTER_FIELDS}
             rows.append({"t_s": t_s(sample.step), "interface": names[sample.queue], **counted})
 
     def _take_udp(self, data: bytes) -> None:
@@ -311,7 +316,7 @@ class Answers:
         }
 
 
-def _reading(reading: Any) -> Row:
+def _reading_columns(reading: Any) -> Row:
     """Return the columns of a row for `reading`, a named tuple with the fields of `struct reading` (the kernel's
     counters of a TCP connection), in netlab's units: ms, Mbit/s, bytes and segments; unknown values are None.
     """
@@ -336,7 +341,7 @@ def _tcp_row(total: Any) -> Row:
     """Return the row of totals of a TCP connection from `total`, a named tuple with the fields of `struct tcp_total`,
     for a connection that delivered data; times are in s from the run's start.
     """
-    row = _reading(total) if total.has_reading else {}
+    row = _reading_columns(total) if total.has_reading else {}
     return {
         **row,
         "stream": total.stream,

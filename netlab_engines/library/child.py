@@ -31,7 +31,7 @@ class ChildProgram:
         """Start the program in the file `path` as a child process with two pipes, without environment variables and in
         the root directory. Raises OSError if it cannot be started.
         """
-        self._sent = 0
+        self._unread_requests = 0
         self._process = subprocess.Popen(
             [str(path), str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -47,7 +47,7 @@ class ChildProgram:
         """Write requests, as bytes of whole frames, to the program's pipe; nothing happens if it has ended."""
         assert self._process.stdin is not None
         data = memoryview(requests)
-        self._sent += 1
+        self._unread_requests += 1
         try:
             while data:
                 data = data[self._process.stdin.write(data) :]
@@ -62,7 +62,7 @@ class ChildProgram:
         """
         assert self._process.stdout is not None
         source = self._process.stdout.fileno()
-        free, self._sent = os.sched_getaffinity(0), 0
+        free, self._unread_requests = os.sched_getaffinity(0), 0
         try:
             while True:
                 while on_wait is not None:
@@ -72,10 +72,10 @@ class ChildProgram:
                 data = os.read(source, READ_BYTES)
                 if not data or on_answers(data):
                     return
-                if self._sent % TALK_ROUND in (0, TALK) and self._sent:
-                    self._keep_on({libc.sched_getcpu()} if self._sent % TALK_ROUND else free)
+                if self._unread_requests % TALK_ROUND in (0, TALK) and self._unread_requests:
+                    self._keep_on({libc.sched_getcpu()} if self._unread_requests % TALK_ROUND else free)
         finally:
-            if self._sent >= TALK:
+            if self._unread_requests >= TALK:
                 self._keep_on(free)
 
     def _keep_on(self, cpus: set[int]) -> None:

@@ -68,8 +68,8 @@ def _line(line: str) -> Work:
         raise UnknownLineError(f"`{line}` cannot be split into words: {error}") from None
     words = Words(line, rest)
     if program == "tc":
-        made = typed_lines.tc(words)
-        return lambda _routes: [TcCommand(line, made)]
+        message_maker = typed_lines.tc(words)
+        return lambda _routes: [TcCommand(line, message_maker)]
     if program == "sysctl":
         return _sysctl(words)
     if program == "ip" and words.has("link", "set"):
@@ -93,8 +93,8 @@ def _sysctl(words: Words) -> Work:
             found.append(Setting(key.replace("/", "."), value))
         else:
             raise words.problem(f"{word!r} is not a setting with a value, such as net.ipv4.tcp_sack=0")
-    shown = "" if quiet else "".join(f"{each.key} = {each.value}\n" for each in found)
-    return lambda _routes: [*found, shown]
+    output = "" if quiet else "".join(f"{each.key} = {each.value}\n" for each in found)
+    return lambda _routes: [*found, output]
 
 
 def _link(line: str, words: Words) -> Work:
@@ -104,13 +104,13 @@ def _link(line: str, words: Words) -> Work:
     """
     words.has("dev")
     device = words.one("the interface")
-    made: list[TcCommand | Setting | str] = []
+    effects: list[TcCommand | Setting | str] = []
 
     def tell(do: Callable[[int], bytes]) -> None:
         """Add a command for the kernel to the effects of the line; `do` returns its netlink message from the number of
         the interface.
         """
-        made.append(TcCommand(line, lambda index: do(index(device))))
+        effects.append(TcCommand(line, lambda index: do(index(device))))
 
     for word in words:
         if word in ("up", "down"):
@@ -119,7 +119,7 @@ def _link(line: str, words: Words) -> Work:
             tell(functools.partial(links.number, word=word, value=round(words.value({"": 1}, word))))
         else:
             raise words.problem(f"{word!r} is not supported; there are up, down, {', '.join(links.NUMBERS)}")
-    return lambda _routes: made
+    return lambda _routes: effects
 
 
 def _route(line: str, words: Words) -> Work:
@@ -139,8 +139,8 @@ def _route(line: str, words: Words) -> Work:
         """Add, replace or remove the line's route in `routes`, the node's list, and return the command that does the
         same in the kernel, as a list.
         """
-        there = next((route for route in routes if route.to == way.to), way)
-        effects = there if verb == "del" else way
+        existing = next((route for route in routes if route.to == way.to), way)
+        effects = existing if verb == "del" else way
         routes[:] = sorted(
             [*(route for route in routes if route.to != way.to), *([way] if verb != "del" else [])], key=_place
         )
@@ -158,7 +158,7 @@ def _change_each(line: str, quick: bool) -> Work:
         """Change each route in `routes`, the node's list, and return the commands that do the same in the kernel, one
         for each.
         """
-        routes[:] = [replace(route, quick=quick) for route in routes]
+        routes[:] = [replace(route, quickack=quick) for route in routes]
         return [TcCommand(line, functools.partial(route.message, "change")) for route in routes]
 
     return work
@@ -179,8 +179,8 @@ def routes_by_node(plan: Plan) -> dict[str, Routes]:
     for own in plan["addresses"]:
         address = IPv4Interface(own["address"])
         networks.setdefault(own["node"], {})[own["interface"]] = address
-        here = Route(str(address.network), own["interface"], None, str(address.ip))
-        found.setdefault(own["node"], []).append(here)
+        own_route = Route(str(address.network), own["interface"], None, str(address.ip))
+        found.setdefault(own["node"], []).append(own_route)
     for route in plan["routes"]:
         gateway = IPv4Interface(route["via"]).ip
         device = next(name for name, address in networks[route["node"]].items() if gateway in address.network)
@@ -249,5 +249,5 @@ class Commands:
         routes.
         """
         done = [each for line in lines for each in line(self._routes.setdefault(node, []))]
-        shown = "".join(each for each in done if isinstance(each, str))
-        return shown, [each for each in done if not isinstance(each, str)]
+        output = "".join(each for each in done if isinstance(each, str))
+        return output, [each for each in done if not isinstance(each, str)]

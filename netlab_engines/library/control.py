@@ -208,8 +208,8 @@ class ControlHandler:
             rate = rate_mbps(delivery_rate, 1.0)
             limited, grow = flags & APP_LIMITED != 0, flags & MAY_GROW != 0
             # Not Ack(...), because the constructor of a NamedTuple is slower.
-            seen = (now_s, rtt_ms, rtt_min_ms, delivered, in_flight, marked, rate, limited, grow)
-            self._caller.call("on_ack", now_ns, tuple.__new__(Ack, seen))
+            values = (now_s, rtt_ms, rtt_min_ms, delivered, in_flight, marked, rate, limited, grow)
+            self._caller.call("on_ack", now_ns, tuple.__new__(Ack, values))
         elif event == ACK:
             if flags & MAY_GROW:
                 self._grow(flow, delivered)

@@ -12,7 +12,7 @@ from netlab.base.errors import KernelError, NotHereError
 from netlab.base.headers import MSS_BYTES
 from netlab.engines import OnProgress, Requirement
 from netlab.plan import Clock, Outcome, Plan, Shape
-from netlab_engines.base import refuse_lacking, refuse_media, run_in
+from netlab_engines.base import refuse_media, refuse_missing_parts, run_in
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.kernels import library_kernel
 from netlab_engines.library.kernel_program import KernelProgram
@@ -69,7 +69,7 @@ class LibraryEngine:
         refuse_media(plan, self.clock, self.name)
         # The capabilities of a program in $NETLAB_LIBRARY without a build.json are unknown.
         if self.kernel.capabilities:
-            refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
+            refuse_missing_parts(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def open(self, plan: Plan | None) -> LibrarySession:
         """Start the library kernel's program for a lab of this plan and return its session; the plan is built by the
@@ -125,10 +125,10 @@ def kernel_requirement() -> Requirement:
     remedy.
     """
     try:
-        here = library_kernel.find()
+        kernel = library_kernel.find()
     except KernelError as error:
         return Requirement("library kernel", False, "none is built", str(error))
-    return Requirement("library kernel", True, f"{here.release} at {here.path}")
+    return Requirement("library kernel", True, f"{kernel.release} at {kernel.path}")
 
 
 def is_small(plan: Plan) -> bool:

@@ -30,15 +30,17 @@ class ProgramPair:
         datagrams to send. Raises RunError if the method fails.
         """
         now_ns, _port, event, end = HAPPENED.unpack(data)
-        calling = self._callers[end]
+        methods = self._callers[end]
         program: ProgramInterface = self._programs[end]
         program.wake(now_ns, event == ProgramEvent.TIMER)
         if event == ProgramEvent.DATAGRAM:
             self.log.received_datagrams += end
         method = ("on_start", "on_datagram", "on_timer")[event]
-        if calling.has(method):
-            given: tuple[Any, ...] = (program,) if event == ProgramEvent.START else (program.now_s,)
-            calling.call(method, now_ns, *given, *([data[HAPPENED.size :]] if event == ProgramEvent.DATAGRAM else []))
+        if methods.has(method):
+            arguments: tuple[Any, ...] = (program,) if event == ProgramEvent.START else (program.now_s,)
+            methods.call(
+                method, now_ns, *arguments, *([data[HAPPENED.size :]] if event == ProgramEvent.DATAGRAM else [])
+            )
         timer_ns, outgoing = program.take()
         parts = [part for sent in outgoing for part in (LENGTH.pack(len(sent)), sent)]
         return b"".join([TOLD.pack(timer_ns=timer_ns), *parts])

@@ -85,9 +85,9 @@ class Requests:
         """Return the bytes of all requests that were added since the last call, in their order, and remove them from
         this object.
         """
-        taken = b"".join(self._parts)
+        data = b"".join(self._parts)
         self._parts.clear()
-        return taken
+        return data
 
     def add(self, kind: int, payload: bytes = b"") -> None:
         """Append a request to those that are still to be sent: its kind, a number of `enum request` in protocol.h, and
@@ -279,13 +279,13 @@ def add_queue(requests: Requests, direction: Hop) -> None:
     requests.queues.append(direction["interface"])
 
 
-def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, seed: int) -> None:
-    """Add one request for each connection of the item of traffic `planned`, the one with the number `place` (from 0),
+def add_flow(requests: Requests, place: int, planned_item: Item, duration_s: float, seed: int) -> None:
+    """Add one request for each connection of the item of traffic `planned_item`, the one with the number `place` (from 0),
     in a lab that ends `duration_s` s after the run's start; none for a command. `seed` determines the random spacing of
     datagrams.
     """
     # The fields differ between kinds.
-    item = cast("dict[str, Any]", planned)
+    item = cast("dict[str, Any]", planned_item)
     kind = item["kind"]
     if kind == "command":
         return
@@ -293,8 +293,8 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
     end_s = duration_s if own_s is None else min(duration_s, item["start_s"] + own_s)
     streams = item["streams"] if kind == "tcp" else item.get("connections", 1)
     for stream in range(streams):
-        if "own" in planned:
-            requests.own[requests.port] = _question_handler(planned)
+        if "own" in planned_item:
+            requests.own[requests.port] = _question_handler(planned_item)
         port = place + 1 if kind == "ping" else requests.port
         num_bytes, window_bytes, mss_bytes, congestion, rate_bps = NONE, 0, 0, b"", 0
         spread, key_words, key, interval_ns, count = 0, 0, (0, 0, 0, 0), 0, NONE
@@ -379,10 +379,10 @@ def add_command(requests: Requests, node: str, effects: Iterable[TcCommand | com
             _add_setting(requests, each.key, each.value)
             continue
         try:
-            made = each.message(own)
+            message = each.message(own)
         except KeyError as error:
             raise RunError(f"`{each.line}` names the interface {error}, which {node} does not have.") from None
-        _add_netlink(requests, requests.nodes.index(node), [(each.line, made)])
+        _add_netlink(requests, requests.nodes.index(node), [(each.line, message)])
 
 
 def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:

@@ -45,8 +45,8 @@ BOUNDARY = """
 An exception instead would have to pass through the module, and wasmtime keeps the last exception of all threads in one variable
 (LAST_EXCEPTION in wasmtime/_func.py), so programs that end at the same time would overwrite each other's exceptions.
 """
-GO_ON, END = 0, -1
-"""Results of the functions of this process; a number of bytes is also at least GO_ON."""
+CONTINUE, END = 0, -1
+"""Results of the functions of this process; a number of bytes is also at least CONTINUE."""
 
 
 class SandboxProgram:
@@ -144,7 +144,7 @@ class SandboxProgram:
                 return self._end(error)
 
         def write(at: int, count: int) -> int:
-            """Pass on `count` bytes of answers at the address `at` of the module's memory, and return GO_ON, or END if
+            """Pass on `count` bytes of answers at the address `at` of the module's memory, and return CONTINUE, or END if
             the program must stop; called by the module.
             """
             try:
@@ -155,7 +155,7 @@ class SandboxProgram:
                     self._answers.put(bytes(memory.read(store, start, start + count)))
             except BaseException as error:  # noqa: BLE001 (the same)
                 return self._end(error)
-            return GO_ON
+            return CONTINUE
 
         def leave(status: int) -> None:
             """Note the exit status of the program, and that the trap which follows is no crash; called by the
@@ -213,19 +213,19 @@ def _compiled(path: Path, _mtime_ns: int) -> tuple[wasmtime.Engine, wasmtime.Mod
     boundary = wasmtime.Module(engine, BOUNDARY)
     code = path.read_bytes()
     key = hashlib.sha256(code + metadata.version("wasmtime").encode()).hexdigest()[:16]
-    kept = cache.root() / "compiled" / f"{key}.cwasm"
-    if kept.is_file():
+    cached = cache.root() / "compiled" / f"{key}.cwasm"
+    if cached.is_file():
         try:
-            return engine, boundary, wasmtime.Module.deserialize_file(engine, str(kept))
+            return engine, boundary, wasmtime.Module.deserialize_file(engine, str(cached))
         except wasmtime.WasmtimeError:
             # The file may come from another processor, if the home directory is shared.
             pass
     module = wasmtime.Module(engine, code)
     try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        partial = kept.with_suffix(f".{os.getpid()}")
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        partial = cached.with_suffix(f".{os.getpid()}")
         partial.write_bytes(module.serialize())
-        partial.replace(kept)
+        partial.replace(cached)
     except OSError:
         # Without a writable cache the next process has to compile again.
         pass

@@ -388,7 +388,7 @@ class LibrarySession:
         self._program.send(reply)
 
 
-def _end(program: KernelProgram, kept: ExitStack) -> None:
-    """End the program of the library kernel, then free what the lab has kept, such as its folder, by closing `kept`."""
+def _end(program: KernelProgram, resources: ExitStack) -> None:
+    """End the program of the library kernel, then free what the lab has kept, such as its folder, by closing `resources`."""
     program.close()
-    kept.close()
+    resources.close()

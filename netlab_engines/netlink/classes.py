@@ -36,7 +36,7 @@ class ClassElement:
     interface: str
     words: str
     """The end of the line of `tc`, from the place on."""
-    made_by: int
+    message_type: int
     """The kind of netlink message that makes it."""
     place: tuple[int, int, int]
     """Handle, parent and info of the message."""
@@ -48,7 +48,9 @@ class ClassElement:
     @property
     def line(self) -> str:
         """The line of `tc`, without that word, that makes the element or, if it is `changed`, sets its new options."""
-        what = {wire.RTM_NEWTCLASS: "class", wire.RTM_NEWQDISC: "qdisc", wire.RTM_NEWTFILTER: "filter"}[self.made_by]
+        what = {wire.RTM_NEWTCLASS: "class", wire.RTM_NEWQDISC: "qdisc", wire.RTM_NEWTFILTER: "filter"}[
+            self.message_type
+        ]
         return f"{what} {'change' if self.changed else 'add'} dev {self.interface} {self.words}"
 
     def message(self, index: InterfaceIndex) -> bytes:
@@ -57,14 +59,16 @@ class ClassElement:
         """
         flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
         handle, parent, info = self.place
-        return message(self.made_by, flags, wire.TCMSG.pack(0, index(self.interface), handle, parent, info) + self.body)
+        return message(
+            self.message_type, flags, wire.TCMSG.pack(0, index(self.interface), handle, parent, info) + self.body
+        )
 
     @property
     def identity(self) -> object:
         """A value that is equal for two elements that differ only in options which the kernel can change without making
         them anew.
         """
-        return (self.made_by, self.place, self.body if self.made_by == wire.RTM_NEWTFILTER else b"")
+        return (self.message_type, self.place, self.body if self.message_type == wire.RTM_NEWTFILTER else b"")
 
 
 def class_elements(interface: str, classes: Classes) -> list[ClassElement]:

@@ -294,8 +294,8 @@ def _ets(spec: QueueSpec) -> Qdisc:
     that share the rest.
     """
     strict, quanta = _ets_bands(spec.options)
-    made = classes.ets(strict, quanta)
-    return replace(made, classes=_classes(spec, strict + len(quanta), (), repeats=False))
+    qdisc = classes.ets(strict, quanta)
+    return replace(qdisc, classes=_classes(spec, strict + len(quanta), (), repeats=False))
 
 
 def _ets_bands(options: Mapping[str, Any]) -> tuple[int, tuple[int, ...]]:

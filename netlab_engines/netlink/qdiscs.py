@@ -245,9 +245,9 @@ def qdisc_with_options(name: str, *options: Option | None, flags: int = 0) -> Qd
     >>> qdisc_with_options("pie", number("limit", 2, 100), None).words
     'pie limit 100'
     """
-    known = [option for option in options if option is not None]
-    words = " ".join([name, *(option.words for option in known if option.words)])
-    return Qdisc(name, words, attribute(TCA_OPTIONS | flags, *(option.data for option in known)))
+    given_options = [option for option in options if option is not None]
+    words = " ".join([name, *(option.words for option in given_options if option.words)])
+    return Qdisc(name, words, attribute(TCA_OPTIONS | flags, *(option.data for option in given_options)))
 
 
 def fifo(limit: int, *, in_bytes: bool) -> Qdisc:
@@ -450,12 +450,12 @@ def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int
     >>> red_weight_log(12617, 21, 1000)
     4
     """
-    wanted = burst_packets + 1 - low_bytes / packet_bytes
-    if wanted < 1:
+    target = burst_packets + 1 - low_bytes / packet_bytes
+    if target < 1:
         raise NetlabError(f"RED: a burst of {burst_packets} packets is too small for a threshold of {low_bytes} bytes.")
     weight = 0.5
     for log in range(1, MAX_WLOG):
-        if wanted <= (1 - (1 - weight) ** burst_packets) / weight:
+        if target <= (1 - (1 - weight) ** burst_packets) / weight:
             return log
         weight /= 2
     raise NetlabError(f"RED: a burst of {burst_packets} packets is too large for a threshold of {low_bytes} bytes.")

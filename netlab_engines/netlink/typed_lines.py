@@ -72,9 +72,9 @@ class Words(Iterator[str]):
         """Return True, and remove the words, if `words` are the next ones in this order; else return False and remove
         none.
         """
-        there = tuple(self._words[: len(words)]) == words
-        del self._words[: len(words) * there]
-        return there
+        found = tuple(self._words[: len(words)]) == words
+        del self._words[: len(words) * found]
+        return found
 
     def value(self, units: Mapping[str, float], what: str) -> float:
         """Remove the next word, a quantity such as "300ms", and return it as a number times the factor of its unit in
@@ -84,8 +84,8 @@ class Words(Iterator[str]):
         word = self.one(what)
         found = _QUANTITY.fullmatch(word)
         if found is None or found[2].lower() not in units:
-            known = ", ".join(unit for unit in units if unit) or "none"
-            raise self.problem(f"{what} is {word!r}, not a number with one of the units {known}")
+            names = ", ".join(unit for unit in units if unit) or "none"
+            raise self.problem(f"{what} is {word!r}, not a number with one of the units {names}")
         return float(found[1]) * units[found[2].lower()]
 
     def more(self) -> bool:
@@ -129,9 +129,9 @@ def tc(words: Words) -> MessageMaker:
         parent = _handle(words)
     if words.has("handle"):
         handle = _handle(words)
-    made = None if verb == "del" else _qdisc(words)
+    qdisc = None if verb == "del" else _qdisc(words)
     words.end()
-    return lambda index: qdiscs.qdisc_message(index(device), handle, parent, made, FLAGS[verb])
+    return lambda index: qdiscs.qdisc_message(index(device), handle, parent, qdisc, FLAGS[verb])
 
 
 def _handle(words: Words) -> int:
@@ -172,18 +172,18 @@ def _qdisc(words: Words) -> Qdisc:
     return qdisc_with_options(kind, *map(options.get, (*_NUMBERS[kind], "ecn")))
 
 
-def _quantities(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
+def _quantities(words: Words, rules: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
     """Remove all remaining words, names of a qdisc's options each followed by a quantity, and return the quantities by
-    netlab's names. `known` has netlab's name and the factors of the units by the option's name in `tc`. Raises
+    netlab's names. `rules` has netlab's name and the factors of the units by the option's name in `tc`. Raises
     UnknownLineError for another word; `rule` ends its text.
     """
     found: dict[str, float] = {}
     for word in words:
-        if word not in known:
+        if word not in rules:
             raise words.problem(f"{word!r} is not supported; {rule}")
         if word == "loss":
             words.has("random")
-        name, units = known[word]
+        name, units = rules[word]
         found[name] = words.value(units, f"the {word}")
         if word == "delay" and words.more():
             found["jitter_us"] = words.value(_US, "the jitter")
@@ -194,18 +194,18 @@ def _netem(words: Words) -> Qdisc:
     """Return the netem qdisc that the remaining words describe, for NETEM_PACKETS packets unless they give a limit.
     Raises UnknownLineError for an option that is not supported.
     """
-    given = _quantities(words, _NETEM, "netem has limit, delay with a jitter, loss, duplicate, rate")
-    told: dict[str, Any] = {name: value if name in SHARES else round(value) for name, value in given.items()}
-    return qdiscs.netem(told.pop("limit", NETEM_PACKETS), **told)
+    quantities = _quantities(words, _NETEM, "netem has limit, delay with a jitter, loss, duplicate, rate")
+    rounded: dict[str, Any] = {name: value if name in SHARES else round(value) for name, value in quantities.items()}
+    return qdiscs.netem(rounded.pop("limit", NETEM_PACKETS), **rounded)
 
 
 def _tbf(words: Words) -> Qdisc:
     """Return the tbf qdisc, a rate limit, that the remaining words describe. Raises UnknownLineError unless they give a
     rate, a burst, and a limit or a latency.
     """
-    given = _quantities(words, _TBF, "tbf has rate, burst, and limit or latency")
-    rate_bps, burst_bytes, limit_bytes = (round(given.get(name, 0)) for name in ("rate", "burst", "limit"))
-    if latency_us := given.get("latency"):
+    quantities = _quantities(words, _TBF, "tbf has rate, burst, and limit or latency")
+    rate_bps, burst_bytes, limit_bytes = (round(quantities.get(name, 0)) for name in ("rate", "burst", "limit"))
+    if latency_us := quantities.get("latency"):
         limit_bytes = int(rate_bps / BITS_PER_BYTE * latency_us / 1e6 + burst_bytes)
     if not (rate_bps and burst_bytes and limit_bytes):
         raise words.problem("tbf needs a rate, a burst, and a limit or a latency")
@@ -223,7 +223,7 @@ class Route:
     """The address of the next router."""
     source: str | None = None
     """The node's own address, in a route that the kernel made itself."""
-    quick: bool = False
+    quickack: bool = False
     """True if each segment that arrives by this route is acknowledged at once."""
 
     @property
@@ -232,7 +232,7 @@ class Route:
         words = ["default" if self.to == ALL else self.to, *(["via", self.via] if self.via else []), "dev", self.device]
         words += ["proto", "kernel"] * bool(self.source) + ["scope", "link"] * (not self.via)
         words += ["src", self.source] if self.source else []
-        return " ".join([*words, *["quickack 1"] * self.quick, ""])
+        return " ".join([*words, *["quickack 1"] * self.quickack, ""])
 
     def message(self, verb: str, index: InterfaceIndex) -> bytes:
         """Return the netlink message that adds, replaces, changes or removes the route, as `verb` ("add", "replace",
@@ -241,7 +241,7 @@ class Route:
         return links.device_route(
             index(self.device) if self.device else None, self.to, self.via, self.source,
             NLM_F_REPLACE if verb == "change" else FLAGS[verb],
-            metrics=u32(links.RTAX_QUICKACK, 1) if self.quick else b"", remove=verb == "del",
+            metrics=u32(links.RTAX_QUICKACK, 1) if self.quickack else b"", remove=verb == "del",
         )  # fmt: skip
 
 
@@ -250,17 +250,17 @@ def route(words: Words, *, needs_device: bool = True) -> Route:
     the line may leave the interface out, and the route's `device` is then "". Raises UnknownLineError, with a sentence,
     for a line that netlab cannot translate.
     """
-    told = {"to": words.one("a network")}
+    values = {"to": words.one("a network")}
     for word in words:
         if word not in ("via", "dev", "src", "proto", "scope", "quickack"):
             raise words.problem(f"{word!r} is not supported; a route has via, dev, proto, scope, src, quickack")
-        told[word] = words.one(f"the value of {word!r}")
-    if needs_device and "dev" not in told:
+        values[word] = words.one(f"the value of {word!r}")
+    if needs_device and "dev" not in values:
         raise words.problem("`dev` and the interface are missing")
     try:
-        to = str(IPv4Network(ALL if told["to"] == "default" else told["to"]))
-        IPv4Address(told.get("via", "10.0.0.1"))
+        to = str(IPv4Network(ALL if values["to"] == "default" else values["to"]))
+        IPv4Address(values.get("via", "10.0.0.1"))
     except ValueError as error:
         raise words.problem(f"{error}") from None
-    source = told.get("src") if told.get("proto") == "kernel" else None
-    return Route(to, told.get("dev", ""), told.get("via"), source, told.get("quickack") == "1")
+    source = values.get("src") if values.get("proto") == "kernel" else None
+    return Route(to, values.get("dev", ""), values.get("via"), source, values.get("quickack") == "1")

@@ -74,11 +74,11 @@ class _Test(Side):
         """
         self._request = request
         self._on_rows = on_rows
-        self._where = f"{host} port {port}"
+        self._server = f"{host} port {port}"
         sock = connect(host, port)
         self._address = sock.getpeername()
         sock.sendall(protocol.greeting("control"))
-        super().__init__(sock, f"The server at {self._where}")
+        super().__init__(sock, f"The server at {self._server}")
 
     def run(self) -> dict[str, Any]:
         """Run the whole test with the server and return its report, as ``netlab perf --json`` prints it; all
@@ -167,7 +167,7 @@ class _Test(Side):
             yield sock
         except OSError as error:
             sock.close()
-            raise ThroughputError(f"Stream {index + 1} could not {doing} {self._where}: {_reason(error)}.") from None
+            raise ThroughputError(f"Stream {index + 1} could not {doing} {self._server}: {_reason(error)}.") from None
         except ThroughputError:
             sock.close()
             raise
@@ -212,7 +212,7 @@ class _Test(Side):
             except queue.Empty:
                 raise ThroughputError(
                     f"The streams did not end within {3 * PATIENCE_S:g} s of their planned end; is "
-                    f"{self._where} still reachable?"
+                    f"{self._server} still reachable?"
                 ) from None
             missing.discard(self._as_message(event)["type"])
             if event["type"] == "DONE" and self._request.protocol == "udp":
@@ -229,14 +229,14 @@ class _Test(Side):
         same_clock = ready.get("boot_id") == boot_id()
         total, streams = combine(request, own, counters_by_index(answer, request), same_clock=same_clock)
         intervals = [{"side": "client", **row} for row in rows]
-        theirs = answer.get("intervals")
-        if isinstance(theirs, list):
-            intervals += [{"side": "server", **row} for row in theirs if isinstance(row, dict)]
+        server_rows = answer.get("intervals")
+        if isinstance(server_rows, list):
+            intervals += [{"side": "server", **row} for row in server_rows if isinstance(row, dict)]
         return {
             "sum": total,
             "streams": streams,
             "intervals": intervals,
-            "settings": {**request.to_message(), "server": self._where, "same_clock": same_clock},
+            "settings": {**request.to_message(), "server": self._server, "same_clock": same_clock},
         }
 
     def _next(self, type_: str, timeout_s: float) -> Message:

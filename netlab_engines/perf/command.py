@@ -126,11 +126,11 @@ def _check_role(args: argparse.Namespace) -> None:
     usual = argparse.ArgumentParser()
     add_arguments(usual)
     strange = ONLY_CLIENT if args.server else ONLY_SERVER
-    given = [f"--{name.replace('_', '-')}" for name in strange if getattr(args, name) != usual.get_default(name)]
-    if given and args.server:
-        raise ThroughputError(f"{', '.join(given)} cannot be used with --server; set it at the client.")
-    if given:
-        raise ThroughputError(f"{', '.join(given)} cannot be used with --client; set it at the server.")
+    options = [f"--{name.replace('_', '-')}" for name in strange if getattr(args, name) != usual.get_default(name)]
+    if options and args.server:
+        raise ThroughputError(f"{', '.join(options)} cannot be used with --server; set it at the client.")
+    if options:
+        raise ThroughputError(f"{', '.join(options)} cannot be used with --client; set it at the server.")
 
 
 def request_from(args: argparse.Namespace) -> TestRequest:
@@ -173,8 +173,8 @@ def volume_bytes(text: str) -> int:
     match = re.fullmatch(r"(\d{1,18})(?:\.(\d{1,6}))?\s*(B|KB|MB)?", text.strip(), re.IGNORECASE)
     if match is None:
         raise argparse.ArgumentTypeError(f"expected a number of bytes such as 1500000, 1500KB or 1.5MB, got {text!r}")
-    whole, fraction, unit = match.groups(default="")
-    scaled = int(whole + fraction) * FORMATS[unit.upper() or "B"]
+    integer, fraction, unit = match.groups(default="")
+    scaled = int(integer + fraction) * FORMATS[unit.upper() or "B"]
     bytes_, rest = divmod(scaled, int("1" + "0" * len(fraction)))
     if rest:
         raise argparse.ArgumentTypeError(f"expected a whole number of bytes, got {text!r}")
@@ -195,9 +195,9 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
         if out is not sys.stdout:
             lines = [f"{peer}: done, {describe(request)}"]
             lines += ["  " + line for line in summary(request, result["sum"], result["streams"], args.format)]
-            say("\n".join(lines))
+            log("\n".join(lines))
 
-    def say(line: str) -> None:
+    def log(line: str) -> None:
         """Print a line of the log; if the standard output has the reports, print only lines about failures, to the
         standard error.
         """
@@ -211,18 +211,18 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
         DEFAULT_PORT if args.port is None else args.port,
         max_clients=args.max_clients,
         max_time_s=args.max_time,
-        on_line=say,
+        on_line=log,
         on_report=report,
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    say(f"netlab perf listens on {args.bind or 'all addresses'}, port {server.port}, TCP and UDP; Ctrl-C ends it.")
+    log(f"netlab perf listens on {args.bind or 'all addresses'}, port {server.port}, TCP and UDP; Ctrl-C ends it.")
     try:
         server.serve()
     except KeyboardInterrupt:
         # A second Ctrl-C, or a signal to the whole process group, must not cut off the summary.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     server.close()
-    say(
+    log(
         f"\nServed {server.tests_done} tests ({server.tests_failed} failed, {server.refused} refused): "
         f"received {amount(server.received_bytes, args.format)} {args.format}, sent "
         f"{amount(server.sent_bytes, args.format)} {args.format}; rejected {server.unknown_clients} unknown connections and datagrams."
@@ -317,9 +317,9 @@ def _number(metavar: str | None, low: float, high: float, rule: str, read: type[
     return {"type": number, "metavar": metavar}
 
 
-WHOLE = (1, math.inf, "expected a whole number of at least 1", int)
-COUNT = _number("N", *WHOLE)
-SEGMENT = _number("BYTES", *WHOLE)
+WHOLE_NUMBER = (1, math.inf, "expected a whole number of at least 1", int)
+COUNT = _number("N", *WHOLE_NUMBER)
+SEGMENT = _number("BYTES", *WHOLE_NUMBER)
 BYTES: dict[str, Any] = {"type": volume_bytes, "metavar": "BYTES"}
 PORT = _number(None, 1, 65_535, "a port is a whole number from 1 to 65535", int)
 SECONDS = _number("S", 0.001, 1e6, "expected seconds, from 0.001 to 1000000")

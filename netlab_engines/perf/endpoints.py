@@ -40,7 +40,7 @@ class Endpoint:
         self.request = request
         self.sock = sock
         self.finished = threading.Event()
-        self._before: dict[str, float] = {}
+        self._last_counters: dict[str, float] = {}
         self._thread = threading.Thread(target=self._run, name=f"stream {index}", daemon=True)
 
     def start(self, start_s: float) -> None:
@@ -97,8 +97,8 @@ class Endpoint:
         """Return the increase of each of the given counters since the last call, or since 0 at the first; `now` has
         their present values by name.
         """
-        grown = {name: value - self._before.get(name, 0) for name, value in now.items()}
-        self._before.update(now)
+        grown = {name: value - self._last_counters.get(name, 0) for name, value in now.items()}
+        self._last_counters.update(now)
         return grown
 
     def _end_s(self) -> float | None:
@@ -546,13 +546,13 @@ class Side:
         stream's datagrams, and `skipped_bytes` were read from a TCP connection before.
         """
         sends = request.client_sends(index) == self.at_client
-        made: Endpoint
+        endpoint: Endpoint
         if request.protocol == "udp":
-            made = (UdpSending if sends else UdpReceiving)(index, request, sock, stream_id)
+            endpoint = (UdpSending if sends else UdpReceiving)(index, request, sock, stream_id)
         else:
-            made = TcpSending(index, request, sock) if sends else TcpReceiving(index, request, sock, skipped_bytes)
-        self._endpoints[index] = made
-        return made
+            endpoint = TcpSending(index, request, sock) if sends else TcpReceiving(index, request, sock, skipped_bytes)
+        self._endpoints[index] = endpoint
+        return endpoint
 
     def _start_ends(self, start_s: float, *, sends: bool) -> list[Endpoint]:
         """Start those ends of this side that send, if `sends`, or else those that receive, and return them; `start_s`

@@ -97,8 +97,8 @@ class TestRequest:
         """
         if not isinstance(message, dict):
             raise ThroughputError("The requested test must be a JSON object.")
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(str(key)[:40] for key in message if key not in known)
+        names = {field.name for field in fields(cls)}
+        unknown = sorted(str(key)[:40] for key in message if key not in names)
         if unknown:
             raise ThroughputError(f"Unknown setting: {', '.join(unknown[:5])}. Use the same netlab on both ends.")
         request = cls(**message)

@@ -95,14 +95,16 @@ def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
     total["seconds"] = max((s["seconds"] for s in streams), default=0.0)
     total["goodput_mbps"] = _mbps(total["received_bytes"], total["seconds"])
     for name in _OVER_STREAMS:
-        known = [s[name] for s in streams if s.get(name) is not None]
-        if known:
-            total[name] = min(known) if "_min_" in name else max(known) if "_max_" in name else sum(known) / len(known)
+        values = [s[name] for s in streams if s.get(name) is not None]
+        if values:
+            total[name] = (
+                min(values) if "_min_" in name else max(values) if "_max_" in name else sum(values) / len(values)
+            )
     if request.protocol == "udp":
         _add_loss(total)
         for name in ("offered_mbps", "sent_mbps"):
-            known = [s[name] for s in streams if s[name] is not None]
-            total[name] = sum(known) if known else None
+            values = [s[name] for s in streams if s[name] is not None]
+            total[name] = sum(values) if values else None
     return total
 
 

@@ -30,11 +30,11 @@ def veth_messages(plan: Plan, interfaces: Mapping[str, Interfaces], space: Calla
         if forward["shape"]["medium"] is not None:
             continue
         near, far = forward["interface"], backward["interface"]
-        here, there = forward["src"], forward["dst"]
-        made = links.veth(
-            interfaces[here].make(near), near, macs[near], interfaces[there].make(far), far, macs[far], space(there)
+        src, dst = forward["src"], forward["dst"]
+        message = links.veth(
+            interfaces[src].make(near), near, macs[near], interfaces[dst].make(far), far, macs[far], space(dst)
         )
-        found.setdefault(here, []).append((f"link add name {near} type veth peer name {far}", made))
+        found.setdefault(src, []).append((f"link add name {near} type veth peer name {far}", message))
     return found
 
 

@@ -25,23 +25,23 @@ REAL_CLOCK_OUTAGE_MBPS = 0.1
 
 
 class Step(NamedTuple):
-    """A change of one node's kernel: `what` is a line of `ip` without the word "ip", or a part of
+    """A change of one node's kernel: `command` is a line of `ip` without the word "ip", or a part of
     the node's queueing.
     """
 
     node: str
-    what: str | Queueing
+    command: str | Queueing
 
     @property
     def line(self) -> str:
         """The step as a command line of `ip` or `tc`, for errors."""
-        return f"ip {self.what}" if isinstance(self.what, str) else f"tc {self.what.line}"
+        return f"ip {self.command}" if isinstance(self.command, str) else f"tc {self.command.line}"
 
     def message(self, interfaces: Interfaces) -> bytes:
         """Return the step as a netlink message; `interfaces` has the numbers of the node's interfaces, and gets a new
         one if the step makes an interface.
         """
-        return ip_line(self.what, interfaces) if isinstance(self.what, str) else self.what.message(interfaces)
+        return ip_line(self.command, interfaces) if isinstance(self.command, str) else self.command.message(interfaces)
 
 
 def transition(
@@ -67,13 +67,13 @@ def transition(
         The seed of the random draws of a wire that begins to draw.
     """
     wire = [Step(hop["dst"], step) for step in _wire_steps(hop["dst_interface"], old, new, was_up, is_up, clock, seed)]
-    before, after = (_queue(hop["interface"], *state, clock) for state in ((old, was_up), (new, is_up)))
-    if before and after:
+    old_queue, new_queue = (_queue(hop["interface"], *state, clock) for state in ((old, was_up), (new, is_up)))
+    if old_queue and new_queue:
         # RED's parameters include the rate, for idle times. With new parameters it would forget its average.
         same_rate = cast("Shape", {**new, "rate_mbps": old["rate_mbps"]})
-        if _queue(hop["interface"], same_rate, True, clock)[1] == before[1]:
-            after[1] = before[1]
-    queue = [Step(hop["src"], step) for step in _replacement_steps(hop["interface"], before, after)]
+        if _queue(hop["interface"], same_rate, True, clock)[1] == old_queue[1]:
+            new_queue[1] = old_queue[1]
+    queue = [Step(hop["src"], step) for step in _replacement_steps(hop["interface"], old_queue, new_queue)]
     # Cut the wire before the queue is drained, so that the drained packets are lost.
     return queue + wire if is_up else wire + queue
 
@@ -92,19 +92,21 @@ def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[AttachedQ
 
 
 def _replacement_steps(
-    interface: str, before: Sequence[AttachedQdisc | ClassElement], after: Sequence[AttachedQdisc | ClassElement]
+    interface: str,
+    old_queueing: Sequence[AttachedQdisc | ClassElement],
+    new_queueing: Sequence[AttachedQdisc | ClassElement],
 ) -> list[Queueing]:
-    """Return the lines of `tc` that turn the queueing `before` of the interface with the name `interface` into `after`:
-    changes of what differs or, if the kinds of queue disciplines differ, the removal of `before`, if there is one, and
-    all of `after`.
+    """Return the lines of `tc` that turn the queueing `old_queueing` of the interface with the name `interface` into `new_queueing`:
+    changes of what differs or, if the kinds of queue disciplines differ, the removal of `old_queueing`, if there is one, and
+    all of `new_queueing`.
     """
-    if [one.identity for one in before] != [one.identity for one in after]:
-        return [*([removal(interface)] if before else []), *after]
+    if [one.identity for one in old_queueing] != [one.identity for one in new_queueing]:
+        return [*([removal(interface)] if old_queueing else []), *new_queueing]
     return [
         replace(new, changed=True)
-        for old, new in zip(before, after, strict=True)
+        for old, new in zip(old_queueing, new_queueing, strict=True)
         # A change of `tbf` also sets the limit of a fifo inside it, so that limit must be set again.
-        if new != old or (_is_fifo(new) and before[0] != after[0])
+        if new != old or (_is_fifo(new) and old_queueing[0] != new_queueing[0])
     ]
 
 
@@ -124,21 +126,27 @@ def _wire_steps(
     kernel's own).
     """
     device = shaping.wire_device(arriving)
-    before, after = (
+    old_queueing, new_queueing = (
         [shaping.wire_qdisc(device, shape, clock, seed)] if shaping.has_wire(shape) else [] for shape in (old, new)
     )
     switch = f"link set dev {device} {'up' if is_up else 'down'}"
-    if not before and was_up:
-        if not after and is_up:
+    if not old_queueing and was_up:
+        if not new_queueing and is_up:
             return []
-        made: list[str | Queueing] = [*([switch] if is_up else []), *after, *shaping.redirection(arriving, device)]
-        return [f"link add name {device} type ifb", *made]
-    if not after and is_up:
+        steps: list[str | Queueing] = [
+            *([switch] if is_up else []),
+            *new_queueing,
+            *shaping.redirection(arriving, device),
+        ]
+        return [f"link add name {device} type ifb", *steps]
+    if not new_queueing and is_up:
         return [removal(arriving, arriving=True), f"link del dev {device}"]
-    if before and after and before != after:
+    if old_queueing and new_queueing and old_queueing != new_queueing:
         # `netem` keeps options that a change does not mention, so mention all.
-        after = [shaping.wire_qdisc(device, new, clock, None if shaping.is_random(old) else seed, every_option=True)]
-    changed = _replacement_steps(device, before, after)
+        new_queueing = [
+            shaping.wire_qdisc(device, new, clock, None if shaping.is_random(old) else seed, every_option=True)
+        ]
+    changed = _replacement_steps(device, old_queueing, new_queueing)
     if was_up == is_up:
         return [*changed]
     return [*changed, switch] if is_up else [switch, *changed]
@@ -150,7 +158,7 @@ class _FutureChange(NamedTuple):
     """
 
     moment_ns: int
-    by_hand: bool
+    is_manual: bool
     """False for a step of a trace."""
     number: int
     change: Change
@@ -297,15 +305,15 @@ def _with_first_rate(item: Change) -> Change:
     return {**item, "shape": {**item["shape"], "rate_mbps": rate["steps"][0][1]}}
 
 
-def gso_off_steps(plan: AgentPlan, items: Sequence[Item], known: list[str]) -> list[Step]:
+def gso_off_steps(plan: AgentPlan, items: Sequence[Item], done: list[str]) -> list[Step]:
     """Return the steps that switch segmentation offload off on all interfaces of those hosts that need it for the
-    plan's links in their present shape and the traffic `items`. Hosts in `known` are left out, because their offload is
+    plan's links in their present shape and the traffic `items`. Hosts in `done` are left out, because their offload is
     off already; the new ones are appended to it.
     """
     small = shaping.segment_bytes_by_host(items)
-    asked = shaping.hosts_with_unsafe_gso(plan["directions"], plan["hosts"], plan["clock"], small)
-    fresh = [host for host in asked if host not in known]
-    known += fresh
+    hosts = shaping.hosts_with_unsafe_gso(plan["directions"], plan["hosts"], plan["clock"], small)
+    fresh = [host for host in hosts if host not in done]
+    done += fresh
     return [
         Step(host, f"link set dev {hop['interface']} gso_max_segs 1")
         for host in fresh

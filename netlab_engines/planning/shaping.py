@@ -94,9 +94,9 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc
     bucket = tbf(
         mbps_to_bps(rate_mbps), burst_bytes, BUCKET_LIMIT_BYTES, overhead_bytes=overhead_bytes, min_bytes=min_bytes
     )
-    asked = QueueSpec(rate_mbps, shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], keeps_gso(shape))
+    spec = QueueSpec(rate_mbps, shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], keeps_gso(shape))
     at_root = AttachedQdisc(interface, bucket, overhead_bytes=-ETHERNET_HEADER_BYTES if shape["framing"] == "ip" else 0)
-    queue = disciplines.qdisc(shape["aqm"], asked)
+    queue = disciplines.qdisc(shape["aqm"], spec)
     inside = [] if queue.classes is None else classes.class_elements(interface, queue.classes)
     return [at_root, AttachedQdisc(interface, queue, inner=True), *inside]
 
@@ -266,10 +266,10 @@ def _two_fit_the_bucket(mss_bytes: int) -> bool:
     return 2 * (mss_bytes + SEGMENT_HEADER_BYTES) <= FRAME_BYTES + LATENESS_BYTES
 
 
-def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[str], splits: bool) -> bool:
+def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[str], tbf_splits: bool) -> bool:
     """Return whether an offloaded segment of the host with the name `host` can reach a queue or a wire unsplit.
     `leaving` has the directions that leave each node, by its name; `hosts` are the names of all hosts, at which paths
-    end; `splits` is whether a `tbf` splits this host's segments.
+    end; `tbf_splits` is whether a `tbf` splits this host's segments.
     """
     seen, ahead = {host}, [host]
     while ahead:
@@ -280,7 +280,7 @@ def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[s
                 continue
             if shape["rate_mbps"] is not None:
                 if not keeps_gso(shape):
-                    if not splits or shape["framing"] == "ip":
+                    if not tbf_splits or shape["framing"] == "ip":
                         return True
                     continue
             elif has_wire(shape) and not shape["segmentation_offload"]:

@@ -149,13 +149,13 @@ class Train:
         `seq` on, a multiple of `self.datagrams`, and the time of sending `sent_ns` in ns on CLOCK_REALTIME. The next
         call overwrites them.
         """
-        wanted = HEADER.pack(0, seq, sent_ns)
+        header = HEADER.pack(0, seq, sent_ns)
         current, buffer, stride = self._current, self._buffer, self.payload_bytes
         for place in range(4, HEADER.size):
             if place == 11:
                 low = seq & 0xFF
                 buffer[place::stride] = self._low_bytes[low : low + self.datagrams]
-            elif wanted[place] != current[place]:
-                buffer[place::stride] = self._repeated[wanted[place]]
-                current[place] = wanted[place]
+            elif header[place] != current[place]:
+                buffer[place::stride] = self._repeated[header[place]]
+                current[place] = header[place]
         return self._view[: datagrams * stride]

@@ -136,8 +136,8 @@ class UdpSender:
         start_ns = time.monotonic_ns()
         self.started_s = start_ns / NS_PER_S
         end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)
-        whole = None if self._tail is None else self._tail[0]
-        total = whole
+        full_datagrams = None if self._tail is None else self._tail[0]
+        total = full_datagrams
         if end_ns is not None and self.rate_bps:
             in_time = self._due_before(end_ns - start_ns)
             total = in_time if total is None else min(total, in_time)
@@ -149,7 +149,7 @@ class UdpSender:
             self._send_paced(unit, send_until, start_ns, total, end_ns if self._ends_on_time else None)
         else:
             self._send_unpaced(unit, send_until, end_ns, total)
-        if self._tail is not None and total == whole and not self._stop.is_set():
+        if self._tail is not None and total == full_datagrams and not self._stop.is_set():
             self._send_tail(start_ns)
 
     def _unit(self) -> tuple[int, Callable[[int], None]]:
@@ -492,16 +492,16 @@ def _last_sizes(num_bytes: int, payload_bytes: int) -> tuple[int, list[int]]:
     >>> _last_sizes(2500, 1000), _last_sizes(2010, 1000), _last_sizes(2000, 1000)
     ((2, [500]), (1, [990, 20]), (2, []))
     """
-    whole, rest = divmod(num_bytes, payload_bytes)
+    count, rest = divmod(num_bytes, payload_bytes)
     if rest == 0 and num_bytes > 0:
-        return whole, []
+        return count, []
     if rest >= MIN_PAYLOAD_BYTES:
-        return whole, [rest]
+        return count, [rest]
     # Too little for a header of its own: the datagram before gives some of its bytes.
     first = payload_bytes + rest - MIN_PAYLOAD_BYTES
-    if whole == 0 or first < MIN_PAYLOAD_BYTES:
+    if count == 0 or first < MIN_PAYLOAD_BYTES:
         raise ThroughputError(
             f"{num_bytes} bytes cannot be sent in datagrams of {MIN_PAYLOAD_BYTES} to {payload_bytes} "
             f"bytes; send at least {MIN_PAYLOAD_BYTES} bytes, or choose another payload size."
         )
-    return whole - 1, [first, MIN_PAYLOAD_BYTES]
+    return count - 1, [first, MIN_PAYLOAD_BYTES]

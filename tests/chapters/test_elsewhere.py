@@ -23,7 +23,7 @@ import netlab as nl
 from netlab import engines
 from netlab_course.chapters import start_here
 from netlab_engines import host_kernel, native
-host_kernel.lacking = lambda: ("tahoe",)
+host_kernel.missing_parts = lambda: ("tahoe",)
 native.NativeEngine.requirements = lambda self: []
 chapter = start_here.begin()
 print(nl.preflight())

@@ -72,7 +72,7 @@ def test_doctor_names_what_this_machines_own_kernel_lacks_and_what_brings_it(
 ) -> None:
     monkeypatch.setattr("platform.release", lambda: RELEASE)
     monkeypatch.setattr("platform.freedesktop_os_release", lambda: {"ID": system})
-    monkeypatch.setattr(host_kernel, "in_container", lambda: False)
+    monkeypatch.setattr(host_kernel, "is_in_container", lambda: False)
     monkeypatch.setattr(host_kernel, "privilege", list)
     monkeypatch.setattr("shutil.which", lambda name, **_more: f"/usr/bin/{name}")
     kernel_says(monkeypatch, lacks)

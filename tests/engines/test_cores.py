@@ -28,7 +28,7 @@ class Machine:
         monkeypatch.setattr(cores, "family", lambda pid: [pid, pid + 1])
         monkeypatch.setattr(cores, "_waited_ns", lambda pid: int(self.waited_s * 1e9 / 2))
         monkeypatch.setattr(cores, "_runs_on", lambda pid: self.runs_on)
-        monkeypatch.setattr(cores, "keep_on", lambda pids, where: self.kept.append(where))
+        monkeypatch.setattr(cores, "set_affinity", lambda pids, where: self.kept.append(where))
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: cpus)
 
     def look(self, pin: cores.Pin, seconds: float, waiting: float) -> None:
@@ -36,7 +36,7 @@ class Machine:
         for _ in range(round(seconds / 0.1)):
             self.now_s += 0.1
             self.waited_s += 0.1 * waiting
-            pin.look(1)
+            pin.check(1)
 
 
 @pytest.fixture(autouse=True)
@@ -130,7 +130,7 @@ def processes() -> Iterator[list[int]]:
 def test_the_whole_family_is_moved_and_the_system_tells_of_each(processes: list[int]) -> None:
     assert cores.family(processes[0]) == processes
     cpu = max(os.sched_getaffinity(0))
-    cores.keep_on([*processes, 2**22 + 1], {cpu})
+    cores.set_affinity([*processes, 2**22 + 1], {cpu})
     for pid in processes:
         assert os.sched_getaffinity(pid) == {cpu}
         assert (cores._waited_ns(pid) or 0) >= 0

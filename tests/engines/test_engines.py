@@ -46,13 +46,13 @@ def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_a_notebook_shows_what_is_different_here_behind_more_and_a_terminal_shows_all() -> None:
-    ready = selection.Readiness.of("Ready: a < b.", ["Different here: x.", "It goes on."])
+    ready = selection.Readiness.from_lines("Ready: a < b.", ["Different here: x.", "It goes on."])
     assert str(ready) == repr(ready) == "Ready: a < b.\nDifferent here: x.\nIt goes on."
     assert (
         "Ready: a &lt; b.<details><summary>more</summary>Different here: x.\nIt goes on.</details>"
         in ready._repr_html_()
     )
-    assert "<details>" not in selection.Readiness.of("Ready.", [])._repr_html_()
+    assert "<details>" not in selection.Readiness.from_lines("Ready.", [])._repr_html_()
 
 
 def test_preflight_is_one_sentence_or_every_remedy() -> None:

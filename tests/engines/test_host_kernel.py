@@ -37,7 +37,7 @@ def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
     said = json.dumps(dict.fromkeys(asked, "")) if garbled is None else garbled
     with pytest.MonkeyPatch.context() as patch:
         kernel_says(patch, said, returncode, "unshare: Operation not permitted")
-        for ask in (host_kernel.kernel_errors, host_kernel.lacking, NativeEngine().differences):
+        for ask in (host_kernel.kernel_errors, host_kernel.missing_parts, NativeEngine().differences):
             with pytest.raises(
                 EngineError,
                 match=r"Cannot determine the features of this machine's kernel \(unshare: Operation not permitted",
@@ -54,7 +54,7 @@ def test_what_is_refused_is_what_is_lacking(refused: set[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         kernel_says(patch, dict.fromkeys(refused, "unknown"))
         links, features = host_kernel.links(), host_kernel.features()
-        assert set(host_kernel.lacking()) == refused - set(host_kernel.NEEDED)
+        assert set(host_kernel.missing_parts()) == refused - set(host_kernel.NEEDED)
     assert links.ok == (not refused & set(host_kernel.NEEDED))
     assert features.ok == (not refused - set(host_kernel.NEEDED))
     for found in (links, features):
@@ -192,7 +192,7 @@ def test_a_root_who_may_make_no_namespaces_is_not_told_of_modules(
 ) -> None:
     refused = "unshare: unshare failed: Operation not permitted"
     monkeypatch.setattr(host_kernel, "privilege", list)
-    monkeypatch.setattr(host_kernel, "in_container", lambda: contained)
+    monkeypatch.setattr(host_kernel, "is_in_container", lambda: contained)
     monkeypatch.setattr(shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
     kernel_says(monkeypatch, "", 1, refused)
     *_others, last = NativeEngine().requirements()
@@ -204,6 +204,6 @@ def test_a_root_who_may_make_no_namespaces_is_not_told_of_modules(
 def test_the_question_is_asked_of_a_python_of_its_own_with_root(monkeypatch: pytest.MonkeyPatch) -> None:
     commands = kernel_says(monkeypatch, {})
     monkeypatch.setattr(host_kernel, "privilege", lambda: ["sudo", "-n"])
-    assert host_kernel.lacking() == ()
+    assert host_kernel.missing_parts() == ()
     assert commands[0][:3] == ["sudo", "-n", sys.executable]
     assert host_kernel.links().finding == f"{platform.release()} has all that links need"

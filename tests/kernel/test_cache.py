@@ -22,6 +22,6 @@ def test_the_cache_is_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_shared_cache_is_where_it_is_named_or_beside_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETLAB_SHARED", "/srv/netlab")
-    assert cache.shared() == Path("/srv/netlab")
+    assert cache.shared_directory() == Path("/srv/netlab")
     monkeypatch.delenv("NETLAB_SHARED")
-    assert cache.shared() == Path(sys.prefix) / "share" / "netlab"
+    assert cache.shared_directory() == Path(sys.prefix) / "share" / "netlab"

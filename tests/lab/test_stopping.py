@@ -55,10 +55,10 @@ def test_a_script_is_interrupted_once_and_killed_after_its_grace(guest: Any, clo
     ending.ask(signal.SIGTERM)
     assert guest.got == ["interrupt"] and (guest.folder / ENDING).read_text() == "SIGTERM"
     clock.now_s += GRACE_S - 0.1
-    ending.look()
+    ending.check()
     assert guest.got == ["interrupt"] and ending.report() is None
     clock.now_s += 0.2
-    ending.look()
+    ending.check()
     assert guest.got == ["interrupt", "kill"]
     assert ending.report() == "the script was killed 10 s after SIGTERM; its files are kept."
     assert ending.status(-signal.SIGKILL) == 128 + signal.SIGTERM
@@ -76,15 +76,15 @@ def test_the_second_ctrl_c_is_what_killed_a_script_however_often_it_is_pressed(g
 def test_a_killed_script_stays_killed_when_what_follows_takes_long(guest: Any, clock: Clock) -> None:
     ending = Stopping(guest, 5.0)
     clock.now_s += 5
-    ending.look()
+    ending.check()
     clock.now_s += GRACE_S
-    ending.look()
+    ending.check()
     assert guest.got == ["interrupt", "kill"] and ending.reason == "limit"
     said = ending.report()
     assert said is not None and "10 s after its time limit" in said
     ending.finish()
     clock.now_s += FINISH_S
-    ending.look()
+    ending.check()
     assert guest.got[-1] == "kill" and ending.report() == said
 
 
@@ -93,7 +93,7 @@ def test_a_script_that_ended_by_itself_was_not_killed_by_what_follows(guest: Any
     ending.ask(signal.SIGINT)
     ending.finish()
     clock.now_s += FINISH_S
-    ending.look()
+    ending.check()
     assert guest.got == ["interrupt", "kill"] and ending.report() is None
 
 
@@ -102,9 +102,9 @@ def test_a_guest_that_does_not_answer_is_closed(guest: Any, clock: Clock) -> Non
     ending.ask(signal.SIGINT)
     clock.now_s += GRACE_S
     for _ in range(MAX_KILLS):
-        ending.look()
+        ending.check()
         clock.now_s += KILL_EVERY_S
     assert guest.got == ["interrupt", *["kill"] * MAX_KILLS]
     with pytest.raises(RunError, match="did not respond and was closed"):
-        ending.look()
+        ending.check()
     assert guest.got[-1] == "close"

@@ -76,7 +76,7 @@ def test_a_way_that_was_shown_is_read_again() -> None:
     for shown in (
         Route("10.0.1.0/24", "h1-eth0", None, "10.0.1.1"),
         Route("0.0.0.0/0", "h1-eth0", "10.0.1.2"),
-        Route("10.0.3.0/24", "h1-eth0", "10.0.1.2", quick=True),
+        Route("10.0.3.0/24", "h1-eth0", "10.0.1.2", quickack=True),
     ):
         assert typed_lines.route(Words(shown.line, shown.line.split())) == shown
 

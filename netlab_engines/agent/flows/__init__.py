@@ -37,14 +37,14 @@ def make_flows(
     as they need. Files that commands save go to `artifacts`. Raises RunError if the kind of an item is unknown or an
     item cannot be set up.
     """
-    made: list[RunningFlow[Any]] = []
+    flows: list[RunningFlow[Any]] = []
     for item in plan["traffic"]:
         kind, label = item["kind"], item["label"]
         if kind not in RUNNERS:
             raise RunError(f"{label}: the agent does not know this kind of traffic: {one_of(kind, list(RUNNERS))}.")
         try:
-            made.append(RUNNERS[kind](item, FlowContext(plan, network, artifacts, number + len(made), port)))
+            flows.append(RUNNERS[kind](item, FlowContext(plan, network, artifacts, number + len(flows), port)))
         except (OSError, ThroughputError) as error:
             raise RunError(f"{label} could not be set up: {error}") from None
-        port += made[-1].ports
-    return made
+        port += flows[-1].ports
+    return flows

@@ -116,7 +116,7 @@ class RunningFlow(Generic[ItemType]):
         becomes one of the flow's errors; any other exception, a defect of netlab, also stops the flow and ends the run.
         """
 
-        def guarded() -> None:
+        def run_target() -> None:
             """Call `target` with its arguments. A network error (OSError or ThroughputError) becomes an error of the
             flow; any other exception also stops the flow, marks it as failed and is raised again.
             """
@@ -131,7 +131,7 @@ class RunningFlow(Generic[ItemType]):
                     self.stop()
                 raise
 
-        return threading.Thread(target=guarded, name=self.label, daemon=True)
+        return threading.Thread(target=run_target, name=self.label, daemon=True)
 
 
 def sleep_until(when_s: float) -> None:

@@ -140,23 +140,23 @@ class TcpConnection:
         if self.source is None or self.sink is None:
             return None
         try:
-            ours, theirs = tcp_info.read(self.source), tcp_info.read(self.sink)
+            source_info, sink_info = tcp_info.read(self.source), tcp_info.read(self.sink)
         except OSError:
             return None
         self.last_info = {
-            "received_bytes": self._received_bytes(theirs),
-            "cwnd_segments": ours.cwnd_segments,
-            "ssthresh_segments": ours.ssthresh_segments,
-            "rtt_ms": ours.rtt_ms,
-            "rtt_min_ms": ours.rtt_min_ms,
-            "retransmits": ours.retransmits,
-            "delivery_rate_mbps": ours.delivery_rate_mbps,
-            "sent_bytes": ours.bytes_sent,
-            "segments_out": ours.data_segments_out,
-            "segments_in": theirs.data_segments_in,
-            "marks": ours.delivered_ce_segments,
-            "timeouts": ours.timeouts,
-            "ca_state": ours.ca_state,
+            "received_bytes": self._received_bytes(sink_info),
+            "cwnd_segments": source_info.cwnd_segments,
+            "ssthresh_segments": source_info.ssthresh_segments,
+            "rtt_ms": source_info.rtt_ms,
+            "rtt_min_ms": source_info.rtt_min_ms,
+            "retransmits": source_info.retransmits,
+            "delivery_rate_mbps": source_info.delivery_rate_mbps,
+            "sent_bytes": source_info.bytes_sent,
+            "segments_out": source_info.data_segments_out,
+            "segments_in": sink_info.data_segments_in,
+            "marks": source_info.delivered_ce_segments,
+            "timeouts": source_info.timeouts,
+            "ca_state": source_info.ca_state,
         }
         return self.last_info
 
@@ -215,7 +215,7 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         network and the first port. Subclasses open the connections in `streams`.
         """
         super().__init__(item, place)
-        self._finished: dict[int, _FinishedStream] = {}
+        self._finished_streams: dict[int, _FinishedStream] = {}
         self._reported_end: set[int] = set()
 
     def sample(self, at_s: float) -> list[StreamSample]:
@@ -226,7 +226,7 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         found: list[StreamSample] = []
         for number, stream in enumerate(self.streams):
             # A stream that has just ended returns its totals once, and no rows after that.
-            ended = self._finished.get(number)
+            ended = self._finished_streams.get(number)
             reading = stream.read() if ended is None else ended.state
             if number in self._reported_end:
                 continue
@@ -250,7 +250,7 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         """
         rows = [
             self._row(number, ended, ended.first_s)
-            for number, ended in sorted(self._finished.items())
+            for number, ended in sorted(self._finished_streams.items())
             if ended.first_s is not None
         ]
         missing = len(self.streams) - len(rows)
@@ -262,19 +262,19 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         """Return the totals, in the form of `totals`, that the flow would have if its open connections ended now; the
         connections go on, and one that has delivered nothing yet is not an error.
         """
-        kept, errors = dict(self._finished), list(self.errors)
+        finished, errors = dict(self._finished_streams), list(self.errors)
         try:
-            self._finished.update(self._open_streams())
+            self._finished_streams.update(self._open_streams())
             return {**self.totals(), "error": "; ".join(errors) or None}
         finally:
-            self._finished, self.errors = kept, errors
+            self._finished_streams, self.errors = finished, errors
 
     def stop(self) -> None:
         """End all connections that are open: note their counters for `totals`, stop their senders and close them with a
         reset.
         """
         ended = self._open_streams()
-        self._finished.update(ended)
+        self._finished_streams.update(ended)
         for number in ended:
             self.streams[number].stop()
             self.streams[number].close()
@@ -286,7 +286,7 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         return {
             number: self._end_of(stream)
             for number, stream in enumerate(self.streams)
-            if number not in self._finished and stream.has_started
+            if number not in self._finished_streams and stream.has_started
         }
 
     @staticmethod

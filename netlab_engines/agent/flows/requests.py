@@ -251,7 +251,7 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
                 "retransmits": ended.state.get("retransmits") or 0,
                 "timeouts": ended.state.get("timeouts") or 0,
             }
-            for number, ended in sorted(self._finished.items())
+            for number, ended in sorted(self._finished_streams.items())
         ]
         return {**super().totals(), "responses": sorted(responses, key=lambda row: row["number"]), "ends": ends}
 
@@ -303,6 +303,6 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
         nothing if its counters are noted already.
         """
         ended = self._end_of(stream)
-        if self._finished.setdefault(number, ended) is ended:
+        if self._finished_streams.setdefault(number, ended) is ended:
             stream.stop()
             stream.close()

@@ -145,5 +145,5 @@ class TcpFlow(ConnectionsFlow["TcpItem"]):
             stream.receiving.join(max(0.0, end_s - time.monotonic()))
         else:
             sleep_until(end_s)
-        self._finished.setdefault(number, self._end_of(stream))
+        self._finished_streams.setdefault(number, self._end_of(stream))
         stream.close()

@@ -91,17 +91,17 @@ def started_programs(tree: ast.Module) -> Iterator[StartedProgram]:
     """Yield each program that a script starts by methods of Mininet's hosts, `os` or `subprocess`, with its arguments
     and line (from 1), as far as its name is in the script's text. `tree` is the parsed script.
     """
-    known = _constants(tree)
+    constants = _constants(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            for text in _commands(node, known):
+            for text in _commands(node, constants):
                 for words in simple_commands(text):
                     yield StartedProgram(words[0], tuple(words[1:]), node.lineno)
 
 
-def _commands(node: ast.Call, known: dict[str, list[str]]) -> list[str]:
+def _commands(node: ast.Call, constants: dict[str, list[str]]) -> list[str]:
     """Return the shell commands that the call `node` may run, with HOLE for each part that is not in the script's text;
-    [] if it calls no function that runs commands. `known` has the texts that each constant name of the script may have.
+    [] if it calls no function that runs commands. `constants` has the texts that each constant name of the script may have.
     """
     function = node.func
     if not node.args:
@@ -120,10 +120,10 @@ def _commands(node: ast.Call, known: dict[str, list[str]]) -> list[str]:
         return []
     first = node.args[0]
     if isinstance(first, (ast.List, ast.Tuple)):
-        return [" ".join(_quote(_texts(part, known)[0]) for part in first.elts)] if first.elts else []
+        return [" ".join(_quote(_texts(part, constants)[0]) for part in first.elts)] if first.elts else []
     if name in METHODS | {"quietRun", "errRun"} and len(node.args) > 1:
-        return [" ".join(_texts(part, known)[0] for part in node.args)]
-    return _texts(first, known)
+        return [" ".join(_texts(part, constants)[0] for part in node.args)]
+    return _texts(first, constants)
 
 
 def _quote(text: str) -> str:
@@ -131,22 +131,24 @@ def _quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'" if re.search(r"\s", text) else text
 
 
-def _texts(node: ast.expr, known: dict[str, list[str]]) -> list[str]:
+def _texts(node: ast.expr, constants: dict[str, list[str]]) -> list[str]:
     """Return the texts that the expression `node` may have, with HOLE for each part that is not in the script's text.
-    `known` has the texts that each constant name of the script may have.
+    `constants` has the texts that each constant name of the script may have.
     """
     if isinstance(node, ast.Constant):
         return [str(node.value)]
     if isinstance(node, ast.JoinedStr):
         return ["".join(str(part.value) if isinstance(part, ast.Constant) else HOLE for part in node.values)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [left + right for left in _texts(node.left, known) for right in _texts(node.right, known)]
+        return [left + right for left in _texts(node.left, constants) for right in _texts(node.right, constants)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        return [FORMATTED.sub(HOLE, text).replace("%%", "%") for text in _texts(node.left, known)]
+        return [FORMATTED.sub(HOLE, text).replace("%%", "%") for text in _texts(node.left, constants)]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        return [FIELD.sub(HOLE, text.replace("{{", "{").replace("}}", "}")) for text in _texts(node.func.value, known)]
-    if isinstance(node, ast.Name) and node.id in known:
-        return known[node.id]
+        return [
+            FIELD.sub(HOLE, text.replace("{{", "{").replace("}}", "}")) for text in _texts(node.func.value, constants)
+        ]
+    if isinstance(node, ast.Name) and node.id in constants:
+        return constants[node.id]
     return [HOLE]
 
 

@@ -125,10 +125,10 @@ def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
     Mininet lacks, except where the script has code for that; one that it certainly imports stops it. `directories` has
     the directories of its own modules.
     """
-    wanted = [(name, node) for name, node in _imported_modules(source.tree) if node not in source.prepared_nodes]
-    lacking = _missing_modules({name.partition(".")[0] for name, _ in wanted}, directories)
+    imports = [(name, node) for name, node in _imported_modules(source.tree) if node not in source.prepared_nodes]
+    lacking = _missing_modules({name.partition(".")[0] for name, _ in imports}, directories)
     found = []
-    for name, node in wanted:
+    for name, node in imports:
         top = name.partition(".")[0]
         if top in lacking:
             # A script that says itself where its modules are may also write them.
@@ -194,11 +194,11 @@ def _missing_modules(names: set[str], directories: ModuleDirectories) -> set[str
     except NetlabError:
         return set()
     own = [str(place.absolute()) for place in (directories.script, *directories.more)]
-    asked = json.dumps([packages, own, sorted(names)])
+    question = json.dumps([packages, own, sorted(names)])
     try:
         answer = subprocess.run(
             [os.path.realpath(sys.executable), "-c", ASK],
-            input=asked,
+            input=question,
             capture_output=True,
             text=True,
             cwd="/",

@@ -40,9 +40,9 @@ def merge(problems: list[Problem]) -> list[Problem]:
     """
     found: dict[tuple[Path, str], Problem] = {}
     for problem in problems:
-        known = found.setdefault((problem.path, problem.text), Problem(problem.path, problem.text))
-        known.lines += problem.lines
-        known.stops |= problem.stops
+        merged = found.setdefault((problem.path, problem.text), Problem(problem.path, problem.text))
+        merged.lines += problem.lines
+        merged.stops |= problem.stops
     return sorted(
         found.values(), key=lambda each: (not each.stops, each.path != problems[0].path, min(each.lines, default=LAST))
     )

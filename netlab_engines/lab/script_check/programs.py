@@ -77,7 +77,7 @@ OPENFLOW_METHODS = frozenset(["dpctl", "vsctl"])
 CONTROLLERS = frozenset(["RemoteController", "Ryu", "NOX", "POX"])
 BRIDGES = "netlab's switches are Linux bridges, which have no flow tables and ask no controller"
 LEARNING = "They learn where hosts are, as Mininet's own controller lets switches learn; what another controller decides is missing."
-MISSING = "not_installed"
+NOT_INSTALLED_SCRIPT = "not_installed"
 PYTHONS = frozenset(["python", "python3"])
 
 
@@ -108,15 +108,22 @@ def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """
     path = ":".join(system_path())
     replaced = {
-        name for programs in replacements.PLACES.values() for name, script in programs.items() if script != MISSING
+        name
+        for programs in replacements.PLACES.values()
+        for name, script in programs.items()
+        if script != NOT_INSTALLED_SCRIPT
     }
     defined = BUILT_IN | NOT_NEEDED | replaced
     for command in started_programs(tree):
         if command.program in OPENFLOW_PROGRAMS:
             yield _openflow_program(command), command.line
         elif command.program not in defined and shutil.which(command.program, path=path) is None:
-            known = command.program in PACKAGES
-            text = not_installed(command.program) if known else f"{command.program} is not installed on this machine."
+            is_packaged = command.program in PACKAGES
+            text = (
+                not_installed(command.program)
+                if is_packaged
+                else f"{command.program} is not installed on this machine."
+            )
             yield text, command.line
 
 

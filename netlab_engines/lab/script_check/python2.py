@@ -35,7 +35,7 @@ EXEC = "exec without parentheses is Python 2."
 EXCEPT = "`except A, b` is Python 2; Python 3 writes `except A as b`."
 RAISE = "`raise A, b` is Python 2; Python 3 writes `raise A(b)`."
 BACKTICKS = "backticks are Python 2; Python 3 writes repr(...)."
-UNEQUAL = "<> is Python 2; Python 3 writes !=."
+OLD_NOT_EQUAL = "<> is Python 2; Python 3 writes !=."
 OCTAL = "a number that begins with 0 is octal in Python 2; Python 3 writes 0o."
 LONG_NUMBER = "a number with an L at its end is Python 2."
 UR = 'ur"..." is Python 2.'
@@ -132,7 +132,7 @@ class Rewriting:
         other token changes nothing.
         """
         if token.text == "<>":
-            self._note(UNEQUAL, token, token.start, token.end, "!=")
+            self._note(OLD_NOT_EQUAL, token, token.start, token.end, "!=")
         elif token.kind == "number" and OLD_OCTAL.match(token.text) and token.text.strip("0lL"):
             self._note(OCTAL, token, token.start, token.end, f"0o{token.text.rstrip('lL')[1:]}")
         elif token.kind == "number" and LONG.match(token.text):

@@ -173,10 +173,10 @@ def _syntax_problem(path: Path, error: SyntaxError) -> Problem:
     """Return the problem, which stops the script at `path`, for a syntax error: its line, and Python's words about
     it.
     """
-    shown = f", in `{error.text.strip()}`" if error.text and error.text.strip() else ""
+    quote = f", in `{error.text.strip()}`" if error.text and error.text.strip() else ""
     lines = [] if error.lineno is None else [error.lineno]
     return Problem(
-        path, f"Python {sys.version_info[0]}.{sys.version_info[1]} says: {error.msg}{shown}.", lines, stops=True
+        path, f"Python {sys.version_info[0]}.{sys.version_info[1]} says: {error.msg}{quote}.", lines, stops=True
     )
 
 
