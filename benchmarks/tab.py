@@ -29,7 +29,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from netlab_course.chapters.elsewhere import SAID  # noqa: E402 (also of a clone that is not installed)
+from netlab_course.chapters.unsupported import UNSUPPORTED_NOTICE  # noqa: E402 (also of a clone that is not installed)
 from tests import outputs  # noqa: E402
 from tests.browser import bidi  # noqa: E402
 
@@ -229,7 +229,7 @@ def judged(book: dict[str, Any], solution: dict[str, Any]) -> dict[str, list[str
         shown = seen(cell)
         if errors:
             found["failed"].append(f"{cell['id']}: {errors[0]}")
-        elif any(SAID in one.get("text", "") for one in shown):
+        elif any(UNSUPPORTED_NOTICE in one.get("text", "") for one in shown):
             found["not here"].append(cell["id"])
         elif IGNORED not in wanted[cell["id"]]["metadata"].get("tags", []) and not outputs.agree(
             shown, seen(wanted[cell["id"]])

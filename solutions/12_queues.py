@@ -423,7 +423,7 @@ print(
     "How much of the link is in use, mean waits, the median page, and the slowest of all pages"
 )
 print(experiments.pages_table(compared).to_string(index=False))
-seen = experiments.seen(compared)
+seen = experiments.mean_intervals(compared)
 page_prediction.compare(round(seen["long drop-tail"]["page_s"].mean, 1))
 alone_s = experiments.page_times_s(alone)[0]
 pages = {name: experiments.pages(ten_queues, name) for name in queues_and_senders}

@@ -14,9 +14,9 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
-from netlab_course.chapters import elsewhere
+from netlab_course.chapters import unsupported
 
-elsewhere.go_on()  # where something is missing, a cell says so and the page goes on
+unsupported.install_handler()  # where something is missing, a cell says so and the page goes on
 print(nl.preflight())
 
 # %% [markdown] id="open-text"

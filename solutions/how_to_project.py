@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 import netlab as nl
-from netlab_course.chapters import elsewhere
+from netlab_course.chapters import unsupported
 
-elsewhere.go_on()  # where something is missing, a cell says so and the page goes on
+unsupported.install_handler()  # where something is missing, a cell says so and the page goes on
 print(nl.preflight())
 
 # %% [markdown] id="question"

@@ -10,7 +10,7 @@ from typing import Any
 from netlab.base.errors import one_of
 from netlab.widgets import Panel
 from netlab_course import cell_history, progress_store
-from netlab_course.chapters.elsewhere import go_on
+from netlab_course.chapters.unsupported import install_handler
 from netlab_course.checks import Check, TryCounter
 from netlab_course.own_numbers import OwnNumbers, StudentValues
 
@@ -85,7 +85,7 @@ def opener(package: str) -> Callable[..., OpenChapter]:
             accept=lambda own: all(each.tells_apart() for each in _checks_by_name(check.Checks(own), topic).values()),
         )
         made = _checks_by_name(check.Checks(own), topic)
-        go_on()
+        install_handler()
         cell_history.begin(topic)
         for each in made.values():
             each.on_pass = lambda key: progress_store.record(topic, key)

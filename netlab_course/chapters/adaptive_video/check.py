@@ -22,7 +22,7 @@ from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import MAX_SEEDS, MIN_SEEDS, VERDICTS, places
 
-GIVEN = {"Throughput": settings.Throughput, "Buffer": settings.Buffer}
+PROVIDED_RULES = {"Throughput": settings.Throughput, "Buffer": settings.Buffer}
 SAMPLES = 2
 DIFFERENCE_OFF_MBPS = 0.02
 
@@ -61,7 +61,7 @@ def _once(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[s
     """
     last: list[tuple[type | RemoteObject, dict[str, Player]]] = []
 
-    def played(rule: type | RemoteObject) -> dict[str, Player]:
+    def play(rule: type | RemoteObject) -> dict[str, Player]:
         """Return the players of the videos by a rule's class, by the trace's name; they are played unless the last call
         had the same class.
         """
@@ -69,15 +69,15 @@ def _once(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[s
             last[:] = [(rule, {name: settings.watch(rule, trace) for name, trace in traces.items()})]
         return last[0][1]
 
-    return played
+    return play
 
 
 @cache
-def given(name: str, trace: Trace, chunks: int = 75) -> Player:
+def play_provided(name: str, trace: Trace, chunks: int = 75) -> Player:
     """Play a video of `chunks` chunks on a trace by the given rule with this name, "Throughput" or "Buffer", and return
     its player; the result is cached.
     """
-    return settings.watch(GIVEN[name], trace, chunks)
+    return settings.watch(PROVIDED_RULES[name], trace, chunks)
 
 
 def _better_than_both(name: str, trace: Trace, words: str) -> Condition:
@@ -87,7 +87,7 @@ def _better_than_both(name: str, trace: Trace, words: str) -> Condition:
 
     def bars() -> dict[str, float]:
         """Return the quality of experience in Mbit/s of each given rule on the trace, by the rule's name."""
-        return {rule: given(rule, trace).experience_mbps for rule in GIVEN}
+        return {rule: play_provided(rule, trace).experience_mbps for rule in PROVIDED_RULES}
 
     return Condition(
         lambda videos: videos[name].experience_mbps > max(bars().values()),
@@ -218,7 +218,7 @@ class Checks:
                 "Go down only if a chunk of the present quality would take nearly all of the buffer, by the recent throughput.",
             ],
         )
-        self.shown = Shown(
+        self.shown = BeginningsComparison(
             name="is it better",
             scale=own.scale,
             right="An interval over beginnings of one trace says nothing about other traces: that would refute it or not.",
@@ -230,7 +230,7 @@ class Checks:
 
 
 @dataclass(kw_only=True, repr=False)
-class Shown(Build):
+class BeginningsComparison(Build):
     """A check of a comparison of two rules over beginnings of a trace: the values, the interval and the verdict."""
 
     kind: type = dict

@@ -18,7 +18,7 @@ from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, Player
 from netlab_course.own_numbers import OwnNumbers
 
 DELAY_MS, QUEUE_PACKETS, RTT_MS = 10, 150, 40.0
-STEP_S, LOWEST_MBPS = 2.0, 0.1
+STEP_S, MIN_MBPS = 2.0, 0.1
 SCALE = 0.25
 RESERVOIR_S, CUSHION_S = 5.0, 10.0
 LIMIT_S = 1000.0
@@ -74,7 +74,7 @@ def mobile(name: str = "train", scale: float = SCALE, begin_s: float = 0.0) -> T
     """
     whole = Trace.named(name)
     starts_s = [number * STEP_S for number in range(int(whole.duration_s / STEP_S))]
-    rates = [max(LOWEST_MBPS, round(scale * whole.mean_mbps(at_s, at_s + STEP_S), 3)) for at_s in starts_s]
+    rates = [max(MIN_MBPS, round(scale * whole.mean_mbps(at_s, at_s + STEP_S), 3)) for at_s in starts_s]
     first = int(begin_s / STEP_S) % len(rates)
     return Trace(list(zip(starts_s, [*rates[first:], *rates[:first]], strict=True)), duration_s=whole.duration_s)
 

@@ -10,7 +10,7 @@ from netlab_course.chapters.bdp.settings import (
     MAX_WINDOW_BYTES,
     MIN_WINDOW_BYTES,
     TRANSFERS,
-    beside_somebody,
+    half_window_beside_udp,
     window_limit_mbps,
 )
 from netlab_course.checks import Function, Number, slips
@@ -115,7 +115,7 @@ def _repeated(own: StudentValues) -> Repetition:
     """
     return Repetition(
         name="a window beside somebody",
-        scenario=lambda: beside_somebody(own),
+        scenario=lambda: half_window_beside_udp(own),
         made_by="nl.Scenario(path, [half_window, somebody], duration_s=10)",
         values=lambda table: table.loc[table["kind"] == "tcp", "goodput_mbps"],
         expected=lambda _table: window_limit_mbps(own),

@@ -72,7 +72,7 @@ def transfer(window_bytes: int, network: Topology) -> Scenario:
     return Scenario(network, [flow], duration_s=5.5, interval_s=0.5)
 
 
-def beside_somebody(own: StudentValues) -> Scenario:
+def half_window_beside_udp(own: StudentValues) -> Scenario:
     """Return a scenario of a transfer from h1 to h2 with a window of half the BDP, and a UDP flow of 30 % of the rate
     with datagrams at random moments.
     """

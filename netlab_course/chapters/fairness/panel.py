@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from netlab import plots, theory
 from netlab.plots.theme import COLOURS
 from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider, toggle
-from netlab_course.chapters.fairness.experiments import NAMES, drawn, losses, rtts_ms
+from netlab_course.chapters.fairness.experiments import NAMES, losses, random_start_scenario, rtts_ms
 from netlab_course.chapters.fairness.settings import (
     FAR_MS,
     NEAR_MS,
@@ -19,7 +19,7 @@ from netlab_course.chapters.fairness.settings import (
     two_distances,
 )
 
-HEARD = {"drop-tail": "synchronized", "gentle RED": "random", "one for each flow": ""}
+LOSS_KINDS = {"drop-tail": "synchronized", "gentle RED": "random", "one for each flow": ""}
 """The queues, each with the kind of losses that its theory assumes."""
 MAX_FAR_MS = 1500
 MAX_PACKETS = 300
@@ -29,7 +29,7 @@ EARLIER = 12
 
 def _scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bool) -> dict[str, Any]:
     """Return the arguments of `netlab.run`, by name: a far flow (propagation `far_ms`) and a near one with CUBIC or
-    Reno, behind a queue (a key of `HEARD`) with room for `room_packets`; `draw` is the seed.
+    Reno, behind a queue (a key of `LOSS_KINDS`) with room for `room_packets`; `draw` is the seed.
     """
     fields = {
         "drop-tail": {"queue_packets": room_packets},
@@ -41,7 +41,7 @@ def _scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bo
         },
     }[queue]
     pairs = (("h1", "h3"), ("h2", "h3"))
-    return {"topology": drawn(two_distances(fields, far_ms), pairs, "cubic" if cubic else "reno", draw)}
+    return {"topology": random_start_scenario(two_distances(fields, far_ms), pairs, "cubic" if cubic else "reno", draw)}
 
 
 def _show(result: Any, settings: Settings) -> go.Figure:
@@ -57,11 +57,11 @@ def _show(result: Any, settings: Settings) -> go.Figure:
         f"cuts: h1 {far_cuts}, h2 {near_cuts}"
     )
 
-    def share(heard: str) -> Callable[[float], float]:
+    def share(loss_kind: str) -> Callable[[float], float]:
         """Return a function that returns the far flow's part in theory for a ratio of round-trip times (far over near);
-        `heard` is the kind of losses, "synchronized" or "random", or "" for equal parts.
+        `loss_kind` is the kind of losses, "synchronized" or "random", or "" for equal parts.
         """
-        exponent = theory.RTT_EXPONENTS[congestion, heard] if heard else 0.0
+        exponent = theory.RTT_EXPONENTS[congestion, loss_kind] if loss_kind else 0.0
         return lambda ratio: float(theory.rtt_shares_mbps(1.0, [ratio, 1.0], exponent)[0])
 
     ratios = np.linspace(1, MAX_RTT_RATIO, 81)
@@ -73,15 +73,15 @@ def _show(result: Any, settings: Settings) -> go.Figure:
             f"{NAMES[congestion]}, {queue}: h1 {far_mbps:.2f}, h2 {near_mbps:.2f} Mbit/s; "
             f"h2 waits {near_ms - NEAR_MS:.0f} ms"
         ),
-    ).add("measured", [far_ms / near_ms], [part], ratios, share(HEARD[queue]), details=[detail])
+    ).add("measured", [far_ms / near_ms], [part], ratios, share(LOSS_KINDS[queue]), details=[detail])
     figure = comparison.figure
-    for heard, dash in (("synchronized", "dot"), ("random", "dashdot")):
-        if heard != HEARD[queue]:
+    for loss_kind, dash in (("synchronized", "dot"), ("random", "dashdot")):
+        if loss_kind != LOSS_KINDS[queue]:
             figure.add_scatter(
                 x=ratios.tolist(),
-                y=[share(heard)(ratio) for ratio in ratios],
+                y=[share(loss_kind)(ratio) for ratio in ratios],
                 mode="lines",
-                name=heard,
+                name=loss_kind,
                 line={"dash": dash, "width": 1.5, "color": COLOURS[0]},
                 row=1,
                 col=1,
@@ -100,7 +100,7 @@ def panel() -> PanelParts:
         "far_ms": slider("h1 is away", FAR_MS, NEAR_MS, MAX_FAR_MS, 50, "ms"),
         "room_packets": slider("Room in the queue", QUEUE_PACKETS, 10, MAX_PACKETS, 10, "packets"),
         "draw": slider("Draw", 1, 1, 50, 1),
-        "queue": choice("Queue", list(HEARD)),
+        "queue": choice("Queue", list(LOSS_KINDS)),
         "cubic": toggle("CUBIC instead of Reno"),
     }
     return controls, _scenario, _show

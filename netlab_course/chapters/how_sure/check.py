@@ -261,19 +261,19 @@ def _parse_decision(answer: object) -> QueueChoice | str:
     return QueueChoice(dict(tables), (mean, half), letter)
 
 
-def _of_others(tables: Mapping[str, pd.DataFrame], own: StudentValues) -> list[str]:
+def _mismatched_queues(tables: Mapping[str, pd.DataFrame], own: StudentValues) -> list[str]:
     """Return the letters of the queues whose tables belong to another scenario or duration than `candidate` returns for
     the student's numbers; longer runs would circumvent the budget.
     """
 
-    def is_its(queue: str) -> bool:
+    def matches_queue(queue: str) -> bool:
         """Return whether the table of a queue, given by its letter, belongs to the queue's scenario and has its
         duration.
         """
         wanted, table = candidate(own, queue), tables[queue]
         return repeats(table, wanted) and bool(table.attrs["scenario"]["duration_s"] == wanted.duration_s)
 
-    return [queue for queue in QUEUES if not is_its(queue)]
+    return [queue for queue in QUEUES if not matches_queue(queue)]
 
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
@@ -317,10 +317,12 @@ def _decision(own: StudentValues) -> Decision:
         kind=QueueChoice,
         conditions=[
             Condition(
-                lambda found: not _of_others(found.tables, own),
+                lambda found: not _mismatched_queues(found.tables, own),
                 "Each table must be of the queue whose letter it has.",
                 'nl.repeat(candidate("A"), seeds=...) makes that of A.',
-                lambda found: ", ".join(f"{queue} is another scenario" for queue in _of_others(found.tables, own)),
+                lambda found: ", ".join(
+                    f"{queue} is another scenario" for queue in _mismatched_queues(found.tables, own)
+                ),
             ),
             Condition(
                 lambda found: found.runs() <= BUDGET_RUNS and all(len(each) > 1 for each in found.losses().values()),

@@ -86,7 +86,7 @@ def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
     """
     last: list[tuple[object, Runs]] = []
 
-    def made(answer: Any) -> Runs:
+    def run_once(answer: Any) -> Runs:
         """Return the results of the runs of a class, by name; they are made unless the last call had the same class."""
         if not last or last[0][0] is not answer:
             before = _class_state(answer)
@@ -95,7 +95,7 @@ def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
             last[:] = [(answer, {**found, "shared": shared})]
         return last[0][1]
 
-    return made
+    return run_once
 
 
 def _class_state(answer: object) -> dict[str, tuple[object, int]]:

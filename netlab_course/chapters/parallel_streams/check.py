@@ -150,7 +150,7 @@ class Checks:
         slow_limit_mbps = theory.tcp_goodput_limit_mbps(SLOW_MBPS)
         self.repeated = Repetition(
             name="what the neighbour gets",
-            scenario=lambda: settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate),
+            scenario=lambda: settings.shared_path(own.greedy, own.neighbours, own.free_loss_rate),
             made_by="beside_h2(own.greedy)",
             values=lambda table: table.loc[table["src"] == "h2", "goodput_mbps"],
             expected=lambda _table: own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours),

@@ -63,7 +63,7 @@ def needed(rate_mbps: float, rtt_ms: float, loss_rate: float) -> int:
     return math.ceil(theory.tcp_goodput_limit_mbps(rate_mbps) / one_mbps(loss_rate, rtt_ms))
 
 
-def most_free(neighbours: int, loss_rate: float) -> int:
+def max_free_streams(neighbours: int, loss_rate: float) -> int:
     """Return the largest number of h1's connections with which h1's and the neighbour's `neighbours` all reach the
     limit of the random losses (0 to 1) on the slow path of 50 Mbit/s, because they do not fill it.
     """
@@ -85,8 +85,8 @@ NUMBERS = OwnNumbers(
     holds=lambda own: 0.1 < theory.tcp_goodput_limit_mbps(SLOW_MBPS) / one_mbps(own.free_loss_rate) % 1 < 0.9,
     derive=lambda own: {
         "free_one_mbps": one_mbps(own.free_loss_rate),
-        "most_free": most_free(own.neighbours, own.free_loss_rate),
-        "greedy": most_free(own.neighbours, own.free_loss_rate) + 6,
+        "most_free": max_free_streams(own.neighbours, own.free_loss_rate),
+        "greedy": max_free_streams(own.neighbours, own.free_loss_rate) + 6,
     },
 )
 
@@ -127,7 +127,7 @@ def suspects_table(found: pd.DataFrame) -> pd.DataFrame:
     return spaced(found.assign(**{"delay (ms)": found["delay (ms)"].map("{:g}".format)}, **texts))
 
 
-def free_or_taken(streams: int, neighbours: int, loss_rate: float, seed: int = 1) -> Scenario:
+def shared_path(streams: int, neighbours: int, loss_rate: float, seed: int = 1) -> Scenario:
     """Return a scenario of `streams` Reno connections of h1 and `neighbours` of h2 on the slow path of 50 Mbit/s with
     this random loss rate (0 to 1) and this seed.
     """

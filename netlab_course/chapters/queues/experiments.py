@@ -38,7 +38,7 @@ def full_queue_wait_ms(queue_packets: float, rate_mbps: float, frame_bytes: floa
     return float(queue_packets * theory.transmission_delay_ms(frame_bytes, rate_mbps))
 
 
-def late(run: Run, flow: str | None = None) -> pd.DataFrame:
+def settled_intervals(run: Run, flow: str | None = None) -> pd.DataFrame:
     """Return the rows of `intervals` of one flow of a run, given by its name (None: the first flow), after the first 5
     s.
     """
@@ -100,8 +100,8 @@ def thresholds_table(runs: Mapping[int, Run]) -> pd.DataFrame:
         [
             {
                 "threshold": value,
-                "goodput_mbps": late(run)["goodput_mbps"].mean(),
-                "wait_ms": late(run)["rtt_ms"].mean() - run.flows["rtt_min_ms"].iloc[0],
+                "goodput_mbps": settled_intervals(run)["goodput_mbps"].mean(),
+                "wait_ms": settled_intervals(run)["rtt_ms"].mean() - run.flows["rtt_min_ms"].iloc[0],
             }
             for value, run in runs.items()
         ]
@@ -189,7 +189,7 @@ def compared_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
                 "queue": name,
                 "seed": seed,
                 "full": sent_mbps / RATE_MBPS,
-                "bulk_wait_ms": late(run)["rtt_ms"].mean() - BASE_RTT_MS,
+                "bulk_wait_ms": settled_intervals(run)["rtt_ms"].mean() - BASE_RTT_MS,
                 "other_wait_ms": pings.mean() - BASE_RTT_MS,
                 "page_s": float(np.median(times_s)),
                 "slowest_s": max(times_s),
@@ -200,7 +200,7 @@ def compared_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def seen(found: pd.DataFrame) -> dict[str, pd.Series[Any]]:
+def mean_intervals(found: pd.DataFrame) -> dict[str, pd.Series[Any]]:
     """Return for each queue, by its name, a series from the table of `compared_table`: the means over its draws of
     `full`, `bulk_wait_ms`, `other_wait_ms` and `page_s`, each with its interval, and the slowest of all pages,
     `slowest_s`.
@@ -235,7 +235,10 @@ def compared_figure(found: pd.DataFrame) -> go.Figure:
     """
     figure = go.Figure()
     means = pd.DataFrame(
-        [{"queue": name, **row.map(lambda each: getattr(each, "mean", each))} for name, row in seen(found).items()]
+        [
+            {"queue": name, **row.map(lambda each: getattr(each, "mean", each))}
+            for name, row in mean_intervals(found).items()
+        ]
     )
     for number, (label, alone) in enumerate(
         (("one queue for all", False), ("a queue for each flow, or for each kind of sender", True))
@@ -289,7 +292,7 @@ def pages_table(found: pd.DataFrame) -> pd.DataFrame:
                     "page (s)": f"{row['page_s']:.2f}",
                     "slowest (s)": f"{row['slowest_s']:.1f}",
                 }
-                for name, row in seen(found).items()
+                for name, row in mean_intervals(found).items()
             ]
         )
     )
@@ -304,7 +307,10 @@ def together_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
         draws = [run for (queue, _), run in runs.items() if queue == name]
         row = {"": name}
         for place, flow in enumerate(("DCTCP", "CUBIC")):
-            means = [late(run, run.flows["flow"].iloc[place])[["goodput_mbps", "rtt_ms"]].mean() for run in draws]
+            means = [
+                settled_intervals(run, run.flows["flow"].iloc[place])[["goodput_mbps", "rtt_ms"]].mean()
+                for run in draws
+            ]
             row[f"{flow} (Mbit/s)"] = f"{interval([mean['goodput_mbps'] for mean in means]):.1f}"
             row[f"{flow} wait (ms)"] = f"{np.mean([mean['rtt_ms'] for mean in means]) - BASE_RTT_MS:.0f}"
         rows.append(row)

@@ -28,7 +28,7 @@ from netlab_course.chapters.reliable_transfer.programs import PIECE_BYTES
 ONE_WAY_S = 0.05
 MAX_EVENTS = 10_000
 MAX_TIME_S = 300.0
-TOLD_NUMBERS = 6
+REPORTED_NUMBERS = 6
 SENDER, RECEIVER = 0, 1
 NAMES = ("data", "ack")
 """The names of the datagrams of sender and receiver in a schedule; "ack 2" is the second datagram that the receiver sends."""
@@ -231,7 +231,7 @@ class _Channel:
         self._sent[end] += 1
         self._last_sent_ns = now_ns
         self._first_flight += end == SENDER and now_ns == 0
-        if len(self._numbers[end]) < TOLD_NUMBERS:
+        if len(self._numbers[end]) < REPORTED_NUMBERS:
             self._numbers[end].append(data[0])
         if end == SENDER and not self._shapeless and data[1:] not in self._pieces.numbers:
             self._shapeless = self._sent[end]

@@ -12,7 +12,7 @@ from netlab.base.errors import NetlabError
 from netlab.base.time_limit import TimeIsUpError, call_within
 from netlab_course.answers import answer_in_words, error_in_words
 from netlab_course.chapters.reliable_transfer import channel, schedules
-from netlab_course.chapters.reliable_transfer.settings import beside
+from netlab_course.chapters.reliable_transfer.settings import tcp_scenario
 from netlab_course.checks import MAX_CALL_S, Function, Result, Status, slips
 from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
@@ -214,7 +214,7 @@ class Checks:
         )
         self.beside = Repetition(
             name="TCP on the same path",
-            scenario=lambda: beside(own),
+            scenario=lambda: tcp_scenario(own),
             made_by="tcp_alone",
             values=lambda table: table.set_index("seed")["goodput_mbps"],
             expected=lambda table: _selective_mbps(own, table),

@@ -77,7 +77,7 @@ def transfer(
     )
 
 
-def beside(own: StudentValues) -> Scenario:
+def tcp_scenario(own: StudentValues) -> Scenario:
     """Return a scenario with Linux's TCP (CUBIC) over a path of 100 ms, with the rate and the losses of a student's
     copy.
     """

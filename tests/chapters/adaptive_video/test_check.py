@@ -119,7 +119,7 @@ def test_the_given_rules_do_not_beat_themselves(rule: type, sentence: str) -> No
 def test_a_rule_that_fits_one_trace_alone_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The conditions by made-up videos: above both on the own trace, below them on the walk."""
     made = {"own": video([4, 4]), "other": video([0, 0])}
-    monkeypatch.setattr(check, "given", lambda _rule, _trace: video([2, 2]))
+    monkeypatch.setattr(check, "play_provided", lambda _rule, _trace: video([2, 2]))
     own, other = chapter.check.mine.conditions
     assert own.holds_for(made) and not other.holds_for(made)
     assert "0.60 Mbit/s with 0.0 s of stalls; Throughput 2.40, Buffer 2.40" in other.complaint(made)
@@ -150,9 +150,9 @@ def video(qualities: list[int], takes_s: float = 1.0) -> Player:
     return player
 
 
-def shown() -> check.Shown:
+def shown() -> check.BeginningsComparison:
     """The check of the comparison, whose replays have 2.4 Mbit/s with `Careful` and 1.2 with others."""
-    found: check.Shown = chapter.check.shown
+    found: check.BeginningsComparison = chapter.check.shown
     found.replay = lambda rule, _trace, _chunks: video([2] if rule is Careful else [1])
     return found
 

@@ -69,7 +69,7 @@ def test_reno_fills_a_link_whose_queue_holds_the_bdp(queue_packets: int, full: b
 def test_most_of_the_gap_of_a_window_is_there_without_anybody_beside_it(token: str) -> None:
     """Five seeds beside UDP, and one run alone, in which nothing is random: half of the gap to W / T and more."""
     own = bdp.begin(token).own
-    beside = chapter.settings.beside_somebody(own)
+    beside = chapter.settings.half_window_beside_udp(own)
     alone = nl.run(nl.Scenario(beside.topology, beside.traffic[:1], duration_s=beside.duration_s))
     table = nl.repeat(beside, seeds=5)
     limit_mbps = 8 * own.half_kb / (2 * own.delay_ms)

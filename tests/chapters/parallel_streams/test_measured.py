@@ -121,8 +121,8 @@ def test_left_of_the_knee_both_hosts_get_a_little_less_than_theory_in_every_copy
 ) -> None:
     """Five seeds: 6 to 18 % less, as the page says."""
     one_mbps = settings.one_mbps(loss_rate)
-    for streams in (k for k in (1, 2, 4) if k <= settings.most_free(neighbours, loss_rate)):
-        runs = {seed: settings.free_or_taken(streams, neighbours, loss_rate, seed) for seed in range(1, 6)}
+    for streams in (k for k in (1, 2, 4) if k <= settings.max_free_streams(neighbours, loss_rate)):
+        runs = {seed: settings.shared_path(streams, neighbours, loss_rate, seed) for seed in range(1, 6)}
         got = settings.goodputs(nl.sweep(runs), after_s=2).mean()
         for host, count in (("h1", streams), ("h2", neighbours)):
             agrees(f"{host} with {streams}", got[host] / (count * one_mbps), 0.88, absolute=0.06)

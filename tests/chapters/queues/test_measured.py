@@ -129,7 +129,10 @@ def test_a_queue_for_each_flow_protects_a_page() -> None:
     assert (found["pages"] == 6).all()
     tiny = found[found["queue"] == "drop-tail, 5"].set_index("seed")["slowest_s"]
     assert 3.5 < tiny.loc[6:10].max() / tiny.loc[1:5].max() < 4.5, "what the page says of the slowest"
-    seen = {name: row.map(lambda each: getattr(each, "mean", each)) for name, row in experiments.seen(found).items()}
+    seen = {
+        name: row.map(lambda each: getattr(each, "mean", each))
+        for name, row in experiments.mean_intervals(found).items()
+    }
     assert seen["long drop-tail"]["page_s"] > 10 * seen["fq_codel"]["page_s"]
     assert seen["fq_codel"]["other_wait_ms"] < 2 < seen["CoDel"]["other_wait_ms"] < 10
     assert seen["drop-tail, 5"]["full"] < 0.92

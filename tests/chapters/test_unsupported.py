@@ -12,8 +12,8 @@ import netlab as nl
 from netlab import engines
 from netlab.base.errors import EngineError, NotHereError
 from netlab_course import page_style
-from netlab_course.chapters import elsewhere
-from netlab_course.chapters.elsewhere import CellErrors
+from netlab_course.chapters import unsupported
+from netlab_course.chapters.unsupported import CellErrors
 from netlab_engines import host_kernel, selection
 from netlab_engines.library import LibraryEngine
 from netlab_engines.native import NativeEngine
@@ -141,5 +141,5 @@ def test_the_clock_is_known_without_a_kernel(
 def test_a_page_without_a_chapter_has_the_style_sheet_too(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
     monkeypatch.setattr(page_style, "show", lambda: shown.append("sheet"))
-    elsewhere.go_on()
+    unsupported.install_handler()
     assert shown == ["sheet"]

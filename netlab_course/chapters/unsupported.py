@@ -16,11 +16,11 @@ from netlab_course import page_style
 from netlab_course.cell_history import defined_names, running_source
 from netlab_course.messages import AMBER, show_text
 
-SAID = "Not on this machine."
+UNSUPPORTED_NOTICE = "Not on this machine."
 _CHECK = re.compile(r"\s*chapter\.check\.\w+\(\s*(\w+)\s*\)\s*")
 
 
-def go_on() -> None:
+def install_handler() -> None:
     """Prepare a notebook: add the style sheet of chapters, and install a handler that shows a message in place of the
     traceback of a check whose answer has no value, and of a cell that this machine cannot run. With another engine than
     the pocket kernel in virtual time, later cells run all the same. Nothing happens outside IPython.
@@ -71,9 +71,9 @@ class CellErrors:
         elif not self.is_ours(error):
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         elif isinstance(error, NameError):
-            print(f"{SAID} {error.name} is what an earlier cell would have measured.")
+            print(f"{UNSUPPORTED_NOTICE} {error.name} is what an earlier cell would have measured.")
         else:
-            print(f"{SAID} {error}")
+            print(f"{UNSUPPORTED_NOTICE} {error}")
 
     def _is_early_check(self, error: BaseException) -> TypeGuard[NameError]:
         """Return whether an error is a NameError of the running cell, whose only code is a check of the answer with
