@@ -38,7 +38,7 @@ def test_one_sender_takes_the_time_of_the_standard(options: dict[str, object]) -
 
 
 @pytest.mark.parametrize(("stations", "relative"), [(2, 0.03), (5, 0.03), (10, 0.03)])
-def test_saturated_stations_get_what_bianchi_says(stations: int, relative: float) -> None:
+def test_saturated_stations_get_bianchis_throughput(stations: int, relative: float) -> None:
     dcf, took_us = saturated(Wifi(), stations)
     expected = theory.wifi_saturation(stations, 1472)
     agrees("goodput (Mbit/s)", 20_000 * 1472 * 8 / took_us, expected.goodput_mbps, relative=relative)

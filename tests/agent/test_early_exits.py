@@ -286,7 +286,7 @@ def test_a_record_has_the_layout_of_the_kernels_structure() -> None:
         ("", "x", ""),
     ],
 )  # fmt: skip
-def test_the_reason_is_the_line_that_says_why(error: str, program: str, reason: str) -> None:
+def test_reason_is_the_line_with_the_error(error: str, program: str, reason: str) -> None:
     assert reason_in(error, program) == reason
 
 

@@ -94,7 +94,7 @@ def test_a_request_is_a_sound_icmp_message(clock: Clock, payload_bytes: int) -> 
         assert internet_checksum(packet) == 0
 
 
-def test_sequences_beyond_16_bits_are_told_apart(clock: Clock) -> None:
+def test_sequences_beyond_16_bits_are_distinguished(clock: Clock) -> None:
     made = pinger(Wire())
     request = made._request(65_537, 100 * 10**9)
     clock.now_ns = 100_020_000_000

@@ -58,7 +58,7 @@ def test_tcp_gets_its_share_of_a_medium_that_its_acknowledgements_use_too(option
     )
 
 
-def test_two_saturated_senders_share_what_bianchi_says() -> None:
+def test_two_saturated_senders_share_bianchis_throughput() -> None:
     flows = [nl.Udp(*ends, rate_mbps=20, payload_bytes=1472) for ends in (("h1", "h2"), ("h2", "h1"))]
     run = nl.run(air(), flows, duration_s=2)
     expected = nl.theory.wifi_saturation(2, 1472)

@@ -17,7 +17,7 @@ def in_a_namespace(code: str) -> str:
     return done.stdout
 
 
-def test_a_line_that_is_refused_is_named_with_what_the_kernel_says() -> None:
+def test_refused_line_is_named_with_the_kernels_reason() -> None:
     said = in_a_namespace("""
         import threading
         from netlab_engines.agent.netlink_socket import NetlinkSocket

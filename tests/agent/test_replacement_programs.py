@@ -69,7 +69,7 @@ def test_sysctl_prints_a_setting_as_the_real_one_does() -> None:
     assert f"{SETTING} = {value}\n" in run("sysctl", "net.ipv4").stdout
 
 
-def test_sysctl_says_what_is_not_there() -> None:
+def test_sysctl_names_a_missing_setting() -> None:
     missing = run("sysctl", "net.no.such")
     assert missing.returncode == 1 and "cannot stat /proc/sys/net/no/such: No such file or directory" in missing.stderr
     assert run("sysctl", "-w", "net.no.such=1").returncode == 1

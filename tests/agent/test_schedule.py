@@ -74,7 +74,7 @@ def test_a_new_delay_changes_the_wire_alone():
     ]
 
 
-def test_a_wire_without_a_rate_is_told_so():
+def test_wire_without_a_rate_is_set_to_rate_zero():
     (wire,) = (line for _, line in lines({"rate_mbps": 10, "delay_ms": 5}, {"delay_ms": 5}) if "netem" in line)
     assert wire.endswith("delay 5000us rate 0bit")
 
@@ -115,7 +115,7 @@ def test_a_link_without_a_wire_is_cut_by_one_that_takes_nothing():
     ]
 
 
-def test_what_does_not_change_is_not_told():
+def test_unchanged_fields_are_not_sent():
     shape = {"rate_mbps": 2, "delay_ms": 3, "aqm": "red"}
     assert lines(shape, shape) == []
 

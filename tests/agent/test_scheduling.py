@@ -7,7 +7,7 @@ import pytest
 from netlab_engines.agent import host_channel
 
 
-def test_a_policy_is_that_of_the_calling_thread_and_a_wrong_one_raises_the_error_of_linux() -> None:
+def test_policy_applies_to_the_calling_thread_and_a_wrong_one_raises_oserror() -> None:
     try:
         host_channel._schedule(os.SCHED_BATCH, 0)
         assert os.sched_getscheduler(0) == os.SCHED_BATCH

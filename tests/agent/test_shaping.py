@@ -199,7 +199,7 @@ def test_reds_words_are_ones_that_tc_can_count(
     assert high_bytes.bit_length() + log < 32
 
 
-def test_ethernet_framing_is_told_to_the_rate_limit_and_the_wire() -> None:
+def test_ethernet_framing_is_passed_to_the_rate_limit_and_the_wire() -> None:
     """24 bytes beside tc's 14, and 84 at least; not as `stab`, which newer kernels refuse on an inner queue."""
     framed = shape(rate_mbps=5, delay_ms=1, framing="ethernet")
     outer, queue = (each.line for each in queue_qdiscs("r1-eth0", framed, "virtual"))
@@ -209,7 +209,7 @@ def test_ethernet_framing_is_told_to_the_rate_limit_and_the_wire() -> None:
     assert wire == "qdisc add dev wire0 root handle 1: netem limit 10000000 delay 1000us rate 5000000bit 24"
 
 
-def test_a_rate_of_ip_packets_counts_14_bytes_less_than_tc_in_the_queue_and_on_the_wire() -> None:
+def test_rate_of_ip_packets_counts_14_bytes_less_than_tc() -> None:
     framed = shape(rate_mbps=5, delay_ms=1, framing="ip")
     outer, queue = (each.line for each in queue_qdiscs("r1-eth0", framed, "virtual"))
     assert outer.endswith("root handle 1: stab overhead -14 tbf rate 5000000bit burst 2018b limit 1000000000b")

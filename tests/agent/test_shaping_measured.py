@@ -79,7 +79,7 @@ def test_a_packet_is_a_packet_in_the_queue() -> None:
     agrees("bytes a packet sent", sent.sent_bytes / sent.sent_packets, 1514, relative=0.02)
 
 
-def test_segmentation_offload_only_above_a_gigabit_and_the_run_says_so() -> None:
+def test_segmentation_offload_stays_on_above_a_gigabit() -> None:
     """At 10 Gbit/s the queue is given in bytes, and the settings show it."""
     topology = nl.topologies.dumbbell(pairs=1, rate_mbps=10_000, delay_ms=1, queue_packets=2000)
     run = nl.run(topology, [nl.Tcp("h1", "h2")], duration_s=1)
@@ -108,7 +108,7 @@ def test_the_first_packet_waits_for_no_arp() -> None:
         agrees(f"first RTT of {flow} (ms)", rows.rtt_ms.iloc[0], rows.rtt_ms.iloc[1], absolute=0.01)
 
 
-def test_one_congestion_control_per_flow() -> None:
+def test_each_flow_has_its_own_congestion_control() -> None:
     """Two controls side by side, and what the namespace has is neither."""
     traffic = [
         nl.Tcp("h1", "h3", congestion="bbr"),

@@ -51,7 +51,7 @@ def test_a_flow_ends_after_its_own_duration_or_with_the_run(
 
 
 @pytest.mark.parametrize("error", [OSError(101, "Network is unreachable"), ThroughputError("no such option")])
-def test_what_fails_in_a_thread_is_the_flows_error(tmp_path: Path, error: Exception) -> None:
+def test_failure_in_a_thread_is_the_flows_error(tmp_path: Path, error: Exception) -> None:
     flow = RunningFlow(item(), place(tmp_path))
 
     def fail() -> None:
@@ -65,7 +65,7 @@ def test_what_fails_in_a_thread_is_the_flows_error(tmp_path: Path, error: Except
 
 
 @pytest.mark.parametrize("error", [TypeError("no number"), SystemError("broken"), KeyboardInterrupt()])
-def test_an_unexpected_error_in_a_thread_stops_the_flow_and_is_told_with_its_traceback(
+def test_unexpected_error_in_a_thread_stops_the_flow_with_a_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)
@@ -88,7 +88,7 @@ def test_an_unexpected_error_in_a_thread_stops_the_flow_and_is_told_with_its_tra
     failures.check()
 
 
-def test_an_error_that_comes_again_and_again_is_told_once() -> None:
+def test_repeated_error_is_reported_once() -> None:
     failures = Failures()
     for _ in range(3):
         failures.note("Sampling", OSError("no such device"))

@@ -35,7 +35,7 @@ def item(line: str, **changes: Any) -> Any:
     }
 
 
-def test_what_a_command_prints_and_how_it_ends_are_told(tmp_path: Path) -> None:
+def test_output_and_exit_code_of_a_command_are_reported(tmp_path: Path) -> None:
     flow = CommandFlow(item("echo out; echo err >&2; exit 3"), place(tmp_path, nodes={"h1": Node()}))
     run(flow)
     assert flow.totals() == {

@@ -58,7 +58,7 @@ def flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PingFlow:
     return PingFlow(ITEM, place(tmp_path, number=4))
 
 
-def test_echoes_are_told_in_order_with_times_of_the_run(flow: PingFlow) -> None:
+def test_echoes_are_reported_in_order_with_times_of_the_run(flow: PingFlow) -> None:
     flow.launch(100.0)
     for thread in flow._threads:
         thread.join()

@@ -49,7 +49,7 @@ def test_a_number_of_bytes_is_divided_among_the_streams_to_the_byte(tmp_path: Pa
         assert row["throughput_bytes"] > row["received_bytes"]
 
 
-def test_a_flow_without_a_number_of_bytes_ends_at_its_time_and_is_told_once(tmp_path: Path) -> None:
+def test_flow_without_a_number_of_bytes_ends_at_its_time_and_is_reported_once(tmp_path: Path) -> None:
     flow = TcpFlow(item(streams=2), place(tmp_path, duration_s=0.2))
     assert flow.sample(0.0) == []
     run(flow)
@@ -60,7 +60,7 @@ def test_a_flow_without_a_number_of_bytes_ends_at_its_time_and_is_told_once(tmp_
     assert [row["received_bytes"] for row in totals["streams"]] == [row["received_bytes"] for row in last]
 
 
-def test_a_flow_that_never_began_says_how_many_connections_delivered_nothing(tmp_path: Path) -> None:
+def test_flow_that_never_began_reports_connections_without_delivery(tmp_path: Path) -> None:
     flow = TcpFlow(item(streams=2), place(tmp_path))
     totals = flow.totals()
     assert totals["streams"] == []
@@ -107,7 +107,7 @@ def test_the_sender_sends_before_the_receiver_accepts(tmp_path: Path) -> None:
     assert [row["received_bytes"] for row in totals["streams"]] == [1448]
 
 
-def test_what_nobody_accepted_before_the_flows_end_was_not_delivered(tmp_path: Path) -> None:
+def test_unaccepted_connection_delivers_nothing(tmp_path: Path) -> None:
     flow = TcpFlow(item(), place(tmp_path, duration_s=0.2))
     (stream,) = flow.streams
     listener = LateListener(stream.listener)

@@ -63,7 +63,7 @@ def test_a_duplicate_counts_for_throughput_and_not_for_goodput() -> None:
     assert udp_ip_bytes(2000, datagrams=2, duplicates=1, payload_bytes=1000) == 3 * (1000 + 28)
 
 
-def test_a_flow_that_never_began_says_so(tmp_path: Path) -> None:
+def test_flow_that_never_began_is_reported(tmp_path: Path) -> None:
     flow = UdpFlow(item(), place(tmp_path))
     flow.finish(0.0)
     assert flow.totals() == {"flow": "h1-h2 udp", "error": "the flow did not start"}
