@@ -59,7 +59,7 @@ def said(call: Callable[[], object]) -> str:
         (lambda: nl.topologies.chain([5]), "chain: delays_ms is missing"),
     ],
 )  # fmt: skip
-def test_a_call_that_does_not_fit_is_told_with_a_right_one(call: Callable[[], object], words: str) -> None:
+def test_call_with_wrong_arguments_is_reported_with_a_right_one(call: Callable[[], object], words: str) -> None:
     assert words in said(call)
 
 
@@ -129,7 +129,7 @@ def link(**fields: Any) -> netlab.Topology:
         ),
     ],
 )
-def test_a_value_of_the_wrong_type_is_told_with_the_right_one(call: Callable[[], object], words: str) -> None:
+def test_value_of_the_wrong_type_is_reported_with_the_right_type(call: Callable[[], object], words: str) -> None:
     assert words in said(call)
 
 
@@ -171,7 +171,7 @@ def test_signatures_and_pickles_are_those_of_the_classes() -> None:
         ("Scenarios", "did you mean Scenario?"),
     ],
 )
-def test_a_name_that_netlab_does_not_have_is_told_with_those_that_it_has(name: str, words: str) -> None:
+def test_unknown_name_is_reported_with_the_known_names(name: str, words: str) -> None:
     with pytest.raises(AttributeError) as caught:
         getattr(nl, name)
     assert words in str(caught.value)

@@ -49,7 +49,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Handle:
     return handle
 
 
-def test_a_bar_in_a_page_says_how_far_it_is_and_leaves_nothing(page: Handle) -> None:
+def test_progress_bar_in_a_page_shows_progress_and_disappears(page: Handle) -> None:
     with progress_bar.show_progress(True, 10.0, "runs", what="<sweep>") as tell:
         tell(4.0, 10.0)
     assert "running… <sweep>: 4 of 10 runs" in page.shown[0]["text/plain"]
@@ -68,7 +68,7 @@ def test_a_bar_in_a_page_goes_when_the_work_fails(page: Handle) -> None:
     assert page.shown[-1] == {"text/plain": "", "text/html": ""}
 
 
-def test_what_is_over_soon_shows_nothing(page: Handle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_work_shows_no_bar(page: Handle, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_bar, "DELAY_S", 1000.0)
     with progress_bar.show_progress(True, 10.0, "s") as tell:
         tell(1.0, 10.0)

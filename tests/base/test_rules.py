@@ -26,7 +26,7 @@ COUNT = Range(1, MAX_COUNT, whole=True, optional=True)
         (Flag(), [True, False], ["maybe", 7, None], "True or False"),
     ],
 )  # fmt: skip
-def test_a_rule_holds_to_its_ends_and_says_them(rule: Rule, fits: list[Any], beyond: list[Any], allowed: str) -> None:
+def test_rule_includes_its_ends_and_names_them(rule: Rule, fits: list[Any], beyond: list[Any], allowed: str) -> None:
     assert [rule.problem("x", value) for value in fits] == [None] * len(fits)
     assert [rule.problem("x", value) for value in beyond] == [
         f"x must be {allowed}, {quote_number('x', value)}" for value in beyond

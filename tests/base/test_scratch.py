@@ -119,9 +119,7 @@ def test_a_path_that_a_kernels_command_line_cannot_carry(tmp_path: Path) -> None
         assert "a space, a colon or a quote" in reason
 
 
-def test_where_no_directory_will_do_each_is_named_with_its_reason(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_each_unsuitable_directory_is_named_with_its_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TMPDIR", str(tmp_path / "file"))
     assert scratch.usability_problem(tmp_path / "file") == "it is not writable or forbids programs (Not a directory)"
@@ -143,7 +141,7 @@ def test_where_no_directory_will_do_each_is_named_with_its_reason(
     assert lines[-1].startswith("Set TMPDIR to a writable directory")
 
 
-def test_a_full_disk_is_told_with_what_is_needed(tmp: Path) -> None:
+def test_full_disk_is_reported_with_the_space_needed(tmp: Path) -> None:
     reason = scratch.usability_problem(tmp, 1 << 60)
     assert reason is not None
     assert "are free there" in reason

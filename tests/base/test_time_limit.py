@@ -30,7 +30,7 @@ def stops() -> bool:
     return False
 
 
-def test_what_comes_back_in_time_is_returned_and_leaves_no_alarm() -> None:
+def test_call_in_time_is_returned_and_leaves_no_alarm() -> None:
     handler = signal.getsignal(signal.SIGALRM)
     assert call_within(5, lambda value: value + 1, value=1) == 2
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -82,7 +82,7 @@ def stops_the_third() -> bool:
     return False
 
 
-def test_of_many_calls_the_endless_one_is_stopped_in_every_thread() -> None:
+def test_endless_call_among_many_is_stopped_in_every_thread() -> None:
     found: list[bool] = []
     thread = threading.Thread(target=lambda: found.append(stops_the_third()), daemon=True)
     thread.start()
