@@ -170,9 +170,7 @@ MEASURE = """(async () => {
 
 
 @pytest.mark.parametrize("title", ["Goodput against the offered rate", "Goodput<br>against the offered rate"])
-def test_a_legend_lies_neither_on_the_title_nor_on_the_plot_however_the_page_is_pulled(
-    tmp_path: Path, title: str
-) -> None:
+def test_legend_never_covers_title_or_plot_at_any_page_size(tmp_path: Path, title: str) -> None:
     shown = page(tmp_path, "#ffffff", title=title)
     with shown.open("a", encoding="utf-8") as opened:
         opened.write(f"<script>{MEASURE.replace('WIDTHS', json.dumps(WIDTHS))}</script>")

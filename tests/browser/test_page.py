@@ -52,7 +52,7 @@ TYPE = """(async () => {
 TYPED = ("7", "99999", "-3", "seven", "2,5")
 
 
-def test_figures_and_sliders_have_names_and_a_number_that_a_slider_cannot_take_gets_a_word(tmp_path: Path) -> None:
+def test_figures_and_sliders_have_names_and_wrong_numbers_a_message(tmp_path: Path) -> None:
     form = notebook_forms(udp_comparison(title="A slow link").figure)["application/vnd.plotly.v1+json"]
     (row,) = widgets.in_columns([widgets.slider("Rate", 10, 5, 20, 1, "Mbit/s")]).children
     control, words = row.children

@@ -102,9 +102,7 @@ def test_the_list_of_files_shows_whole_names_in_wide_and_narrow_windows(
         browser.resize(bidi.WIDTH, bidi.HEIGHT)
 
 
-def test_the_list_is_as_wide_as_before_although_a_shrinking_window_still_has_its_old_shares(
-    browser: Browser, jupyterlab: str
-) -> None:
+def test_list_keeps_its_width_while_a_window_shrinks(browser: Browser, jupyterlab: str) -> None:
     """JupyterLab lays out its parts a moment after the window has another size."""
     browser.go(f"{jupyterlab}lab")
     browser.until(f"{NAMES}.length > 10 && {LIST}.clientWidth >= {WIDE_PIXELS}")

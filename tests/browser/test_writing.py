@@ -90,7 +90,7 @@ def test_a_letter_is_written_where_a_text_is_open_but_not_written_in(chapter: Br
     assert answer(chapter)[1] == "markdown"
 
 
-def test_a_double_click_opens_the_text_that_was_under_its_first_press_when_the_page_moves(chapter: Browser) -> None:
+def test_double_click_opens_the_text_first_pressed_when_the_page_moves(chapter: Browser) -> None:
     before = cells(chapter)
     chapter.double_click("#here .jp-MarkdownOutput", between=MOVES)
     chapter.until(WRITES)
