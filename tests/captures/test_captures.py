@@ -179,7 +179,7 @@ def written(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_table_says_when_and_at_which_end(written: Path) -> None:
+def test_table_has_the_time_and_the_end_of_each_packet(written: Path) -> None:
     table = captures.read_packets(written)
     assert tuple(table.columns) == captures.PACKET_COLUMNS
     first, second, third = table.to_dict(orient="records")
