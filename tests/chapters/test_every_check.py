@@ -44,7 +44,7 @@ def test_every_mistake_that_a_check_knows_gets_its_sentence(check: Check) -> Non
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_a_condition_says_what_must_be_and_nothing_else(check: Check) -> None:
+def test_condition_states_the_requirement_only(check: Check) -> None:
     """A student reads it where it does not hold: a bare statement of what is asked for would read as a fact."""
     for condition in getattr(check, "conditions", ()):
         assert re.search(r"\b(must|may)\b", condition.sentence), condition.sentence
@@ -59,7 +59,7 @@ def test_no_representation_holds_a_hint_or_a_mistakes_sentence(check: Check) -> 
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_what_nobody_has_tried_is_not_attempted(check: Check) -> None:
+def test_untried_exercise_is_not_attempted(check: Check) -> None:
     assert check.judge(...).status is Status.NOT_ATTEMPTED
     assert check.judge(None).status is Status.NOT_ATTEMPTED
 

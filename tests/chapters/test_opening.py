@@ -46,7 +46,7 @@ def test_a_draw_in_which_a_slip_lies_near_the_answer_is_not_used(begin) -> None:
     assert len({(own.rate_mbps, own.wrong_mbps) for own in drawn}) == 10
 
 
-def test_what_is_passed_in_a_notebook_is_recorded(begin, tmp_path, monkeypatch, capsys) -> None:
+def test_exercise_passed_in_a_notebook_is_recorded(begin, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setenv(progress_store.VARIABLE, str(tmp_path))
     chapter = begin()
     chapter.check.limit(6)
@@ -56,7 +56,7 @@ def test_what_is_passed_in_a_notebook_is_recorded(begin, tmp_path, monkeypatch, 
     assert "✓ limit" in capsys.readouterr().out
 
 
-def test_a_chapter_without_a_panel_says_so(begin) -> None:
+def test_chapter_without_a_panel_is_reported(begin) -> None:
     with pytest.raises(LookupError, match="has no panel"):
         begin().panel()
 
@@ -66,7 +66,7 @@ def test_a_misspelt_exercise_is_answered_with_those_that_there_are(begin) -> Non
         _ = begin().check.limt
 
 
-def test_what_a_chapter_prints_of_itself_holds_no_answer(begin) -> None:
+def test_chapters_own_output_holds_no_answer(begin) -> None:
     chapter = begin()
     assert repr(chapter.check) == "chapter.check.limit(...): limit"
     assert "5" not in repr(chapter)

@@ -44,7 +44,7 @@ def said(monkeypatch: pytest.MonkeyPatch, engine: str, *cells: str) -> list[str]
 
 
 @pytest.mark.slow
-def test_a_chapter_under_native_says_what_differs_and_skips_what_needs_virtual_time(
+def test_chapter_under_native_names_differences_and_skips_virtual_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cells = [BEGIN, WIFI, "wireless.flows", TAHOE, "print(2, nl.run_length_s(240, 60))"]
@@ -73,7 +73,7 @@ def test_on_another_processor_commands_are_skipped_and_everything_else_runs(monk
 
 
 @pytest.mark.library
-def test_without_a_pocket_kernel_commands_and_wifi_are_skipped_and_everything_else_runs(
+def test_commands_and_wifi_alone_are_skipped_without_a_pocket_kernel(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     command = 'made = nl.run(nl.topologies.dumbbell(1), [nl.Command("h1", "true")], duration_s=1)'

@@ -94,7 +94,7 @@ def test_the_map_by_hand(buffer_s: float, quality: int) -> None:
     assert settings.buffer_quality(buffer_s) == quality
 
 
-def test_what_is_no_rule_is_no_answer() -> None:
+def test_object_that_is_no_rule_is_no_answer() -> None:
     assert "expected a class" in said(chapter.check.mine, 3)
     stub = type("Mine", (), {"__doc__": "Nothing yet."})
     assert chapter.check.mine.judge(stub).status is Status.NOT_ATTEMPTED
@@ -125,7 +125,7 @@ def test_a_rule_that_fits_one_trace_alone_is_refused(monkeypatch: pytest.MonkeyP
     assert "0.60 Mbit/s with 0.0 s of stalls; Throughput 2.40, Buffer 2.40" in other.complaint(made)
 
 
-def test_errors_of_a_rule_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_a_rule_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken:
         def on_chunk(self, _buffer_s: float, _throughput_mbps: float, sizes: list[int]) -> int:
             return sizes[9]

@@ -22,7 +22,7 @@ class Quality:
         return self.quality
 
 
-def test_a_chunk_takes_what_slow_start_says() -> None:
+def test_chunk_takes_the_time_of_slow_start() -> None:
     """1.2 Mbit/s for 4 s are 600 kB; over an empty path of 10 Mbit/s within 3 %."""
     took_ms = nl.theory.short_flow_ms(600_000, 10, settings.RTT_MS)
     for chunk in settings.watch(Quality(1), 10, chunks=8).history:

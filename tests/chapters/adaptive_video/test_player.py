@@ -47,7 +47,7 @@ def test_the_wait_for_the_first_chunk_is_no_stall() -> None:
     assert player.stall_s == 0 and player.buffer_s == CHUNK_S
 
 
-def test_the_rule_is_told_the_throughput_of_the_chunk_before() -> None:
+def test_rule_gets_the_throughput_of_the_chunk_before() -> None:
     """2.4 Mbit/s for 4 s are 9.6 Mbit; in 2 s they are 4.8 Mbit/s."""
     player, rule = played((0, 2), (2, 3), qualities=[2, 0])
     assert [told[1] for told in rule.told] == [0, pytest.approx(4.8)]
@@ -63,7 +63,7 @@ def test_a_full_buffer_waits_until_a_chunk_fits(chunks: int, wait_s: float) -> N
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.floats(0, 30)), min_size=1, max_size=40))
-def test_what_was_played_and_what_is_left_is_what_arrived(chunks: list[tuple[int, float]]) -> None:
+def test_played_and_remaining_video_add_up_to_arrived_video(chunks: list[tuple[int, float]]) -> None:
     """Seconds of video are conserved, the buffer stays within its limits, and time is playing or standing still."""
     player, now_s = Player(Fixed(*(quality for quality, _ in chunks)), len(chunks)), 0.0
     for _, takes_s in chunks:

@@ -113,7 +113,7 @@ def test_each_copy_waits_for_what_its_own_window_has_too_much() -> None:
         (50.0, "expected what nl.run(...) returns, got 50.0"),
     ],
 )
-def test_a_measurement_that_misses_something_hears_what(answer: object, sentence: str) -> None:
+def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
     assert sentence in said(chapter.check.overfull, answer)
 
 
@@ -126,7 +126,7 @@ def test_a_search_that_failed_does_not_spoil_the_next() -> None:
     passes(chapter.check.window, from_both_ends)
 
 
-def test_a_window_out_of_range_hears_the_range() -> None:
+def test_window_out_of_range_is_reported_with_the_range() -> None:
     assert "10000 to 1000000 bytes, got 2000000" in said(chapter.check.window, lambda transfer: transfer(2_000_000)[0])
 
 

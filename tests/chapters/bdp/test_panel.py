@@ -15,7 +15,7 @@ from tests.drawn import PATIENCE_S, by_role
     ("window_kb", "queue_packets", "limits"),
     [(50, 500, "window"), (300, 500, "link"), (300, 50, "queue"), (600, 150, "link"), (600, 100, "queue")],
 )
-def test_the_bdp_panel_runs_its_settings_and_says_what_limits(window_kb, queue_packets, limits):
+def test_bdp_panel_runs_its_settings_and_names_the_limit(window_kb, queue_packets, limits):
     asked = []
 
     def fake(*, topology, traffic, duration_s, interval_s, progress, cancel):

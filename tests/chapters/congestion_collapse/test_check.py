@@ -50,7 +50,7 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
         ),
     ],
 )
-def test_a_network_that_does_not_help_is_told_why(network: nl.Topology, sentence: str) -> None:
+def test_network_without_effect_is_reported_with_the_reason(network: nl.Topology, sentence: str) -> None:
     assert sentence in said(chapter.check.rescue, network)
 
 
@@ -78,5 +78,5 @@ def test_a_run_with_the_own_rate_passes() -> None:
         ("a run", "expected what nl.run(...) returns"),
     ],
 )
-def test_another_run_hears_why(run: object, sentence: str) -> None:
+def test_different_run_fails_with_the_reason(run: object, sentence: str) -> None:
     assert sentence in said(chapter.check.my_run, run)

@@ -86,19 +86,19 @@ def test_the_run_that_is_asked_for_passes() -> None:
         (lambda: nl.Scenario, "expected what nl.run(...) returns"),
     ],
 )
-def test_another_run_is_told_what_it_lacks(run: Any, sentence: str) -> None:
+def test_different_run_fails_with_the_missing_condition(run: Any, sentence: str) -> None:
     answer = run()
     assert sentence in said(chapter.check.sawtooth, answer)
     if isinstance(answer, Run):
         assert "1 of 6 conditions" in said(chapter.check.sawtooth, answer)
 
 
-def test_what_the_run_printed_is_no_run() -> None:
+def test_printed_output_is_no_run() -> None:
     assert chapter.check.sawtooth.judge(SimpleNamespace()).status is Status.FAILED
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_half_and_double_the_queue_hear_no_more_than_their_neighbours(factor: float) -> None:
+def test_half_and_double_the_queue_get_the_same_answer_as_their_neighbours(factor: float) -> None:
     """Else the queue of exercise 2, tried once more, would give the answer away."""
     right = right_number(chapter.check.free)
     told, nearby = (said(chapter.check.free, number * right) for number in (factor, 1.1 * factor))

@@ -16,7 +16,7 @@ settings = congestion_control.begin().settings
 RENO = nl.Tcp("h1", "h3", congestion="reno")
 
 
-def test_each_phase_is_seen_and_told_by_the_kernel() -> None:
+def test_each_phase_is_visible_and_reported_by_the_kernel() -> None:
     """Slow start first; a loss is repaired at about half the window; the burst ends in a timeout and a window of one."""
     run = nl.run(
         settings.path(),
@@ -88,7 +88,7 @@ def test_without_sack_reno_repairs_one_segment_in_each_round_trip() -> None:
     assert listed["reno"] > listed["tahoe"]
 
 
-def test_random_loss_leaves_what_the_square_root_says_up_to_one_per_cent() -> None:
+def test_random_loss_follows_the_square_root_law_up_to_one_per_cent() -> None:
     """The constant within 9 % of 1.31 at 0.005; PFTK at most half too low at 0.1; BBR hardly notices."""
     bbr, paths = nl.Tcp("h1", "h3", congestion="bbr"), {p: settings.path(100, 20, 1000, p) for p in (0.005, 0.1)}
     reno_runs = nl.sweep({p: nl.Scenario(network, [RENO] * 10, 45, interval_s=0.5) for p, network in paths.items()})

@@ -78,5 +78,5 @@ def test_there_are_numbers_for_a_thousand_students() -> None:
         (3, "expected what nl.run(...) returns"),
     ],
 )
-def test_a_measurement_that_misses_something_hears_what(answer: object, sentence: str) -> None:
+def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
     assert sentence in said(chapter.check.buffer, answer)

@@ -46,7 +46,7 @@ def test_the_check_and_the_panel_have_the_scenarios_that_the_chapters_cells_make
 
 
 @pytest.mark.parametrize(("congestion", "queue", "heard"), experiments.CASES)
-def test_what_distance_costs_lies_near_its_exponent(congestion: str, queue: str, heard: str) -> None:
+def test_cost_of_distance_lies_near_its_exponent(congestion: str, queue: str, heard: str) -> None:
     """Three draws: the mean exponent is nearer to its own theory than a half, and losses come as theory has it."""
     network = settings.two_distances(queue, 800)
     pairs = [("h1", "h3"), ("h2", "h3")]
@@ -92,7 +92,7 @@ def test_the_fair_queues_of_the_next_chapter_pass_the_exercise(
     assert "all 6 conditions hold" in str(chapter.check.fair_run.judge(run))
 
 
-def test_a_queue_for_each_flow_is_max_min_fair_and_the_check_says_so(page: dict[str, Any]) -> None:
+def test_queue_for_each_flow_is_max_min_fair_and_passes_the_check(page: dict[str, Any]) -> None:
     chapter = fairness.begin("anna")
     own = chapter.own
     network = page["crossing"](own.rate_mbps, own.base_rtt_ms, queue_packets=300, aqm="fq")

@@ -35,7 +35,7 @@ def test_only_the_whole_number_of_runs_passes() -> None:
     assert "The twelve trial runs are among the runs" in said(check, 64 - 12)
 
 
-def test_a_function_that_returns_one_number_hears_of_both() -> None:
+def test_function_with_one_return_value_is_reported_with_both_required() -> None:
     assert "mean and half width" in said(how_sure.begin().check.interval, lambda values: sum(values) / len(values))
 
 
@@ -101,7 +101,7 @@ def test_each_condition_looks_at_the_runs(chapter: Any) -> None:
         assert sentence in said(decide, answer), sentence
 
 
-def test_half_widths_put_together_are_told_where_the_third_queue_had_luck_in_its_few_runs(chapter: Any) -> None:
+def test_combined_half_widths_are_reported_when_the_third_queue_varies_little(chapter: Any) -> None:
     """The third queue has the lower mean in its five runs, but seed by seed it loses more than the second."""
     found = {**tables(chapter), "C": table(chapter, "C", SECOND + 0.0005, range(6, 8))}
     losses = {queue: each["loss_rate"] for queue, each in found.items()}
@@ -111,7 +111,7 @@ def test_half_widths_put_together_are_told_where_the_third_queue_had_luck_in_its
     assert "this is the two half widths put together" in said(chapter.check.decision, [found, apart, "B"])
 
 
-def test_what_has_another_form_is_told(chapter: Any) -> None:
+def test_answer_of_the_wrong_form_is_reported(chapter: Any) -> None:
     found: dict[str, Any] = dict(tables(chapter))
     no_table: dict[str, Any] = {**found}
     no_table["C"] = [1, 2]

@@ -34,7 +34,7 @@ def test_more_room_loses_less_of_the_same_arrivals_in_every_run(page: dict[str, 
     assert paired.half_width < apart.half_width / 5
 
 
-def test_a_flow_loses_what_its_link_says() -> None:
+def test_flow_loses_at_the_rate_of_its_link() -> None:
     """Sixty flows of 200 datagrams: the mean within three standard errors of 0.1."""
     run = nl.run(**_given(settings.known_loss(flows=60)))
     agrees("loss rate", run.flows["loss_rate"].mean(), 0.1, absolute=3 * (0.1 * 0.9 / 200 / 60) ** 0.5)
@@ -49,7 +49,7 @@ def test_a_clockwork_pair_gives_each_seed_the_same_and_each_start_another_result
 
 
 @pytest.mark.parametrize("offered_kbps", settings.NUMBERS.values("offered_kbps"))
-def test_six_pairs_with_fresh_seeds_decide_between_the_queues_and_runs_without_pairs_do_not(offered_kbps: int) -> None:
+def test_six_pairs_with_new_seeds_decide_between_queues_unlike_unpaired_runs(offered_kbps: int) -> None:
     """The exercise's budget: a trial of four runs of each queue and six of the two best, 24 runs in all."""
     own = StudentValues({"offered_kbps": offered_kbps})
     trial = {queue: nl.repeat(settings.candidate(own, queue), seeds=4)["loss_rate"].mean() for queue in settings.QUEUES}
@@ -63,7 +63,7 @@ def test_six_pairs_with_fresh_seeds_decide_between_the_queues_and_runs_without_p
 
 
 @pytest.mark.slow
-def test_one_run_of_each_queue_is_hardly_better_than_a_coin_toss(page: dict[str, Any]) -> None:
+def test_single_runs_of_each_queue_are_hardly_better_than_a_coin_toss(page: dict[str, Any]) -> None:
     small, large = (
         nl.repeat(page["bursts"](room), seeds=seeds)["loss_rate"].to_numpy()
         for room, seeds in ((20, range(1, 201)), (22, range(201, 401)))

@@ -83,7 +83,7 @@ def slope(servers: int, response_bytes: int, rate_mbps: float, rtt_ms: float) ->
     return servers * (8 * response_bytes * 1514 / 1448) / (rate_mbps * 1000) + rtt_ms
 
 
-def test_the_ideal_time_passes_and_other_answers_are_told_why(chapter: Any) -> None:
+def test_ideal_time_passes_and_other_answers_fail_with_the_reason(chapter: Any) -> None:
     check = chapter.check.ideal
     passes(check, slope)
     assert "expected a function" in said(check, 4.38)

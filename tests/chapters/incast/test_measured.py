@@ -74,7 +74,7 @@ def test_drops_begin_at_the_formulas_number_of_servers(token: str) -> None:
     assert dropped[first - 1] == 0 < dropped[first + 1], dropped
 
 
-def test_one_late_answer_makes_an_ask_late() -> None:
+def test_late_answer_makes_an_ask_late() -> None:
     """A few per cent of the single answers of sixteen servers are late, and 1 - (1 - p)**16 of the asks, within 15 points."""
     runs = [measured(16, seed=seed) for seed in (1, 2, 3)]
     late = sum(experiments.late_share(run) for run in runs) / 3

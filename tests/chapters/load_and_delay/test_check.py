@@ -34,7 +34,7 @@ def test_the_worked_number_is_the_formulas() -> None:
     assert busy == pytest.approx(own.worked_percent / 100, rel=1e-3)
 
 
-def test_a_wait_of_m_m_1_hears_what_is_left_of_a_transmission() -> None:
+def test_wait_of_m_m_1_is_reported_with_the_residual_transmission() -> None:
     def wrong(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
         service_ms = (payload_bytes + 42) * 8 / rate_mbps / 1000
         load = offered_mbps / payload_bytes * (payload_bytes + 42) / rate_mbps
@@ -44,7 +44,7 @@ def test_a_wait_of_m_m_1_hears_what_is_left_of_a_transmission() -> None:
 
 
 @pytest.mark.parametrize("token", TOKENS)
-def test_one_call_more_or_fewer_does_not_pass(token: str) -> None:
+def test_wrong_number_of_calls_does_not_pass(token: str) -> None:
     check = load_and_delay.begin(token).check.calls
     for number in (check.exactly - 1, check.exactly + 1):
         said(check, int(number))
@@ -61,7 +61,7 @@ def finding(chapter, halfs: float, seconds: float = 75.0) -> list[object]:
     return [table, (mean, half), "An interval that lies above the stated delay.", verdict]
 
 
-def test_a_precise_mean_passes_and_a_wide_interval_hears_how_wide() -> None:
+def test_precise_mean_passes_and_a_wide_interval_is_reported() -> None:
     chapter = load_and_delay.begin()
     passes(chapter.check.busy, finding(chapter, 0.02))
     assert "at most 3 % of the mean. Seen: 6." in said(chapter.check.busy, finding(chapter, 0.1))

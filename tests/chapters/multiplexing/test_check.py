@@ -65,11 +65,11 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
         (lambda capacities_mbps, routes: capacities_mbps["L9"], "KeyError"),
     ],
 )
-def test_water_filling_says_what_is_wrong_with_what_it_got(answer: object, sentence: str) -> None:
+def test_wrong_water_filling_is_reported_with_the_reason(answer: object, sentence: str) -> None:
     assert sentence in said(chapter.check.water, answer)
 
 
-def test_the_labs_own_queue_is_told_from_a_computation() -> None:
+def test_labs_own_queue_is_distinguished_from_a_computation() -> None:
     assert "computed with L1's rate, or is the lab's own queue" in said(chapter.check.room, 100)
     another = multiplexing.begin("dora")
     assert another.own.most_ms != 90
@@ -81,6 +81,6 @@ def test_water_filling_that_returns_nothing_is_not_right(returned: object) -> No
     assert chapter.check.water.judge(lambda capacities_mbps, routes: returned).status is not Status.PASSED
 
 
-def test_a_function_that_returns_no_dict_is_not_told_of_a_flow() -> None:
+def test_function_that_returns_no_dict_gets_no_message_about_flows() -> None:
     answer = said(chapter.check.water, lambda capacities_mbps, routes: 5)
     assert "'c': ['B']}: it should return a dict of rates by flow, not int." in answer

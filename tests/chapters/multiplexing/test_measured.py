@@ -84,7 +84,7 @@ def test_fair_queues_find_the_water_level() -> None:
     assert starved["h1-h9 cubic"] < 0.4 * tcp_limit_mbps(shares["h1-h9"])
 
 
-def test_where_losses_are_even_the_long_flow_comes_near_the_square_root() -> None:
+def test_long_flow_is_near_the_square_root_law_under_even_losses() -> None:
     """With RED within 40 % of it; with drop-tail it gets half at most, and is cut far more often than the links add up to."""
     reno = {"draws": 3, "send_s": 30, "congestion": "reno", "ping": False, "interval_s": 0.2}
     red = nl.topologies.portfolio(aqm="red", queue_packets=(200, 200, 200))

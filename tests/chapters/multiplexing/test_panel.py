@@ -21,7 +21,7 @@ def fair_mbps(topology):
 
 
 @pytest.mark.parametrize("fair_queue", [False, True])
-def test_the_multiplexing_panel_runs_its_settings_and_draws_them_beside_the_fair_shares(fair_queue):
+def test_multiplexing_panel_draws_its_runs_beside_the_fair_shares(fair_queue):
     asked = []
 
     def fake(*, topology, traffic, duration_s, seed, progress, cancel):

@@ -139,7 +139,7 @@ def test_the_numbers_of_the_first_link_are_found() -> None:
         (Shared, "Keep it on the object: self.acks"),
     ],
 )
-def test_a_control_that_is_not_aimd_hears_what_it_lacks(control: type, sentence: str) -> None:
+def test_control_other_than_aimd_is_reported_with_what_it_lacks(control: type, sentence: str) -> None:
     assert sentence in said(chapter.check.aimd, control)
 
 
@@ -149,11 +149,11 @@ def test_aimd_passes() -> None:
 
 
 @pytest.mark.library
-def test_a_class_that_fails_hears_its_own_line() -> None:
+def test_failing_class_is_reported_with_its_own_line() -> None:
     assert "ack.nothing is unknown: got 'nothing'; allowed: now_s, rtt_ms" in said(chapter.check.aimd, Broken)
 
 
-def test_what_is_no_class_is_no_answer() -> None:
+def test_object_that_is_no_class_is_no_answer() -> None:
     assert "expected a class" in said(chapter.check.mine, 12)
     assert "nothing calls ack" in said(chapter.check.mine, type("Mine", (), {"__module__": "student", "ack": len}))
     stub = type("Mine", (), {"__module__": "student", "__doc__": "Nothing yet."})

@@ -17,7 +17,7 @@ def fixed_window(segments: float, rate_mbps: float = settings.RATE_MBPS) -> nl.S
     return nl.Scenario(settings.steady(rate_mbps), [flow], settings.FIXED_S)
 
 
-def test_fixed_windows_lie_where_littles_law_says() -> None:
+def test_fixed_windows_follow_littles_law() -> None:
     """RTT and goodput within 2 % where the link is full, within 8 % where segments wait for the next to be acknowledged."""
     found = experiments.windows_table(nl.sweep({size: fixed_window(size) for size in (10, 50, 200)}))
     for row in found.itertuples():
@@ -33,7 +33,7 @@ def test_a_small_window_waits_for_two_frames(rate_mbps: float) -> None:
     agrees("longer (ms)", rtts_ms.mean() - settings.BASE_RTT_MS, 2 * 1514 * 8 / rate_mbps / 1000, relative=0.05)
 
 
-def test_what_the_chapter_says_of_vegas_holds_at_six_moments_of_the_trace() -> None:
+def test_chapters_claims_about_vegas_hold_at_six_moments_of_the_trace() -> None:
     parts = []
     for start_s in (0, 1.5, 3, 4.5, 6, 7.5):
         scenarios = {

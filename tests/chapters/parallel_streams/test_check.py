@@ -74,5 +74,5 @@ def test_a_connection_that_fills_the_link_passes(window_bytes: int) -> None:
         (NEEDED_BYTES, "expected what nl.run(...) returns"),
     ],
 )
-def test_another_run_hears_why(run: object, sentence: str) -> None:
+def test_different_run_fails_with_the_reason(run: object, sentence: str) -> None:
     assert sentence in said(CHECK, run)

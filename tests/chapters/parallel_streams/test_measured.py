@@ -55,7 +55,7 @@ def test_k_windows_carry_k_times_one_until_the_link_is_full(streams: int) -> Non
 
 
 @pytest.mark.parametrize(("loss_rate", "tolerance"), [(0.001, 0.1), (0.003, 0.06), (0.01, 0.06)])
-def test_one_reno_connection_follows_mathis_under_random_loss(loss_rate: float, tolerance: float) -> None:
+def test_single_reno_connection_follows_mathis_under_random_loss(loss_rate: float, tolerance: float) -> None:
     """Less the lost share itself, in the mean of five draws; the fewer losses a minute has, the more their number is luck."""
     lossy = path(loss_rate=loss_rate, segmentation_offload=False)
     measured = mean_mbps(lossy, nl.Tcp("h1", "h2", congestion="reno"), 60, 5)

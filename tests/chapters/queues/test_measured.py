@@ -55,7 +55,7 @@ def test_only_who_asks_is_marked() -> None:
     assert table.loc["asks", ["10, ECT(0)", "11, CE", "ACKs, ECE", "data, CWR"]].all()
 
 
-def test_a_seventh_of_the_bdp_is_enough_for_dctcp_and_its_queue_swings_as_its_paper_says() -> None:
+def test_dctcp_needs_a_seventh_of_the_bdp_and_its_queue_oscillates() -> None:
     own = queues.begin("anna").own
     threshold = math.ceil(theory.dctcp_threshold_packets(own.rate_mbps, own.base_rtt_ms))
     step = marking(threshold, own.rate_mbps, own.base_rtt_ms)

@@ -60,7 +60,7 @@ def test_the_panel_runs_its_settings_and_shows_who_waits(settings, aqm, room, op
     assert "95.0 % in use, a page takes 0.25 s" in panel.figure.layout.title.text
 
 
-def test_a_queue_that_lets_no_page_through_is_said():
+def test_queue_that_blocks_every_page_is_reported():
     panel = make_panel(run=lambda **_: measured(520, 515, 2.5e6, None))
     panel.refresh()
     assert panel.wait(PATIENCE_S)

@@ -506,7 +506,7 @@ def test_headers_counted_as_data_are_named() -> None:
     assert "Goodput is of the payload alone" in said(CHECK.window, answer)
 
 
-def test_an_error_of_a_class_is_told_with_its_line() -> None:
+def test_error_of_a_class_is_reported_with_its_line() -> None:
     class Broken(WaitSender):
         def on_datagram(self, _now_s: float, data: bytes) -> None:
             raise KeyError(data)
@@ -524,7 +524,7 @@ def test_a_class_as_the_notebook_came_with_it_is_not_attempted(capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("answer", [3, WaitSender])
-def test_what_is_no_protocol_is_told(answer: object) -> None:
+def test_object_that_is_no_protocol_is_reported(answer: object) -> None:
     assert "expected what protocol(MySender, MyReceiver) returns" in said(CHECK.stop_and_wait, answer)
 
 
@@ -589,6 +589,6 @@ class FastGoBackSender(FastRetransmitSender):
             self.program.send(datagram)
 
 
-def test_go_back_n_with_fast_retransmit_passes_and_with_too_much_of_it_hears_why() -> None:
+def test_go_back_n_passes_with_moderate_but_not_excessive_fast_retransmit() -> None:
     passes(CHECK.go_back_n, protocol(FastRetransmitSender, InOrderReceiver))
     assert "Equal ACKs need not mean a loss" in said(CHECK.go_back_n, protocol(FastGoBackSender, InOrderReceiver))

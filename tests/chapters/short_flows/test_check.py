@@ -96,7 +96,7 @@ def test_a_segment_of_1500_bytes_is_not_right() -> None:
     assert "1448 bytes of data" in wrong
 
 
-def test_transfers_in_the_other_direction_are_said_to_go_there() -> None:
+def test_transfers_in_the_wrong_direction_are_reported() -> None:
     chapter = short_flows.begin()
     run = stand_in(chapter.own)
     for item in run.settings["scenario"]["traffic"]:

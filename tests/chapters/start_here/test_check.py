@@ -20,7 +20,7 @@ def test_the_round_trip_of_another_pair_is_not_called_one_way() -> None:
     assert "once, without the way back. (It is also the round trip between h1 and h2.)" in said(chapter.check.rtt, 30)
 
 
-def test_a_wrong_answer_hears_of_the_hint() -> None:
+def test_wrong_answer_mentions_the_hint() -> None:
     assert "chapter.check.rtt.hint()" in said(chapter.check.rtt, 55)
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.pocket
 chapter = start_here.begin()
 
 
-def test_a_ping_takes_what_the_check_says_and_a_download_what_the_link_carries() -> None:
+def test_ping_and_download_take_the_times_that_the_check_expects() -> None:
     """RTT within 0.1 %; goodput after the start within 0.2 %; the queue adds 5 to 130 ms."""
     network = chapter.settings.three_hosts()
     ping = nl.run(network, [nl.Ping("h2", "h3", count=2)], duration_s=3).flows.iloc[0]

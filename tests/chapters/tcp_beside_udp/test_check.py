@@ -94,5 +94,5 @@ def test_a_run_that_saves_tcp_passes() -> None:
         (SimpleNamespace(), "expected what nl.run(...) returns"),
     ],
 )
-def test_another_run_hears_why(run: object, sentence: str) -> None:
+def test_different_run_fails_with_the_reason(run: object, sentence: str) -> None:
     assert sentence in said(CHECK, run)

@@ -42,7 +42,7 @@ def test_beside_too_much_udp_tcp_is_silent_and_a_fair_queue_saves_it() -> None:
     agrees("sensor (Mbit/s)", fair.iloc[0], 1, relative=0.03)
 
 
-def test_where_a_queue_served_in_turn_drops_what_comes_tcp_gets_nothing_and_the_tables_say_so() -> None:
+def test_tables_show_tcp_without_goodput_behind_a_fifo_queue_that_drops() -> None:
     """fq drops what comes when its room is full: a connection that never opens has no intervals, and stands at 0."""
     run = nl.run(settings.beside(9, aqm="fq"))
     table = settings.fair_table(run, 9).set_index("flow")
@@ -73,9 +73,7 @@ def test_the_square_root_holds_for_few_losses_and_the_waiting_sender_for_many(pa
 
 
 @pytest.mark.parametrize("udp_flows", [1, 4])
-def test_where_senders_wait_nothing_is_lost_and_shares_are_what_stands_in_the_queue(
-    page: dict[str, Any], udp_flows: int
-) -> None:
+def test_waiting_senders_lose_nothing_and_share_by_queue_occupancy(page: dict[str, Any], udp_flows: int) -> None:
     flows = [nl.Tcp("h1", "h2"), *[page["iperf_udp"]()] * udp_flows]
     run = nl.run(page["cable"], flows, duration_s=3, interval_s=0.5)
     row = settings.crowd_row(run)
@@ -92,7 +90,7 @@ def test_a_sender_that_never_waits_starves_tcp_on_the_same_cable(page: dict[str,
     assert row["dropped"] > 0 and row["TCP"] < 5
 
 
-def test_fq_protects_where_its_room_is_more_than_it_allows_a_flow_and_the_check_does_not_say_otherwise() -> None:
+def test_fq_protects_when_its_limit_exceeds_the_flow_limit() -> None:
     """By default a flow may have 100 packets; with 1000 for a flow the same room is filled by one, and TCP gets nothing."""
     room = {"rate_mbps": 5, "aqm": "fq", "queue_packets": 1000}
     saved, starved = (

@@ -109,7 +109,7 @@ def test_the_shares_never_exceed_the_link_and_a_fair_queue_never_gives_tcp_less(
         ({"udp_mbps": 10.0, "queue": FAIR}, 2.5 * 1448 / 1514),
     ],
 )
-def test_what_it_measures_is_near_its_theory(settings, tcp_mbps):
+def test_measurements_of_the_panel_are_near_theory(settings, tcp_mbps):
     panel = tcp_beside_udp.begin().panel()
     for name, value in settings.items():
         panel.controls[name].value = value

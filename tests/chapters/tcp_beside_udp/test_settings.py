@@ -7,7 +7,7 @@ import pandas as pd
 from netlab_course.chapters.tcp_beside_udp import settings
 
 
-def test_each_formula_of_the_loss_figure_has_a_colour_of_its_own_and_the_first_that_of_the_measurement() -> None:
+def test_formulas_of_the_loss_figure_have_different_colours() -> None:
     table = pd.DataFrame({"measured": [3600.0, 880.0, 17.0]}, index=[0.005, 0.05, 0.5])
     figure = settings.loss_figure(table, "One connection")
     (measured,) = (trace for trace in figure.data if trace.name == "measured")

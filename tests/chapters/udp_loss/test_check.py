@@ -92,11 +92,11 @@ def test_each_copy_counts_the_bytes_of_its_own_payload() -> None:
         (8.0, "expected what nl.run(...) returns, got 8.0"),
     ],
 )
-def test_a_measurement_that_misses_something_hears_what(answer: object, sentence: str) -> None:
+def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
     assert sentence in said(chapter.check.overload, answer)
 
 
-def test_a_long_fast_probe_hears_what_it_has_cost() -> None:
+def test_long_fast_probe_is_reported_with_its_cost() -> None:
     assert "datagrams, 50 are allowed" in said(chapter.check.search, lambda probe: probe(60, 1) * 1042 / 1000)
 
 
@@ -130,7 +130,7 @@ def test_a_search_that_failed_does_not_spoil_the_next() -> None:
     passes(chapter.check.search, burst)
 
 
-def test_the_hidden_path_is_as_slow_as_each_copy_says() -> None:
+def test_hidden_path_has_the_delay_of_its_copy() -> None:
     for token in ("", "anna", "ben"):
         own_numbers: SimpleNamespace = udp_loss.begin(token).own
         path = chapter.settings.hidden_path(own_numbers)

@@ -58,7 +58,7 @@ def test_three_seconds_of_a_little_too_much_lose_nothing_and_ten_do() -> None:
     agrees("whole loss", long.flows.loss_rate[0], expected, absolute=0.001)
 
 
-def test_a_ping_waits_as_long_as_the_filling_queue_says() -> None:
+def test_ping_waits_for_the_filling_queue() -> None:
     """Each echo lies 0 to 4 ms above the line; some are back before the queue is full."""
     network = chapter.settings.three_pcs("tc")
     run = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", interval_s=0.217)], duration_s=10)

@@ -31,7 +31,7 @@ def test_a_payload_that_does_not_get_enough_or_is_not_the_smallest_fails(payload
     assert "got" in said(wifi.begin().check.payload, payload_bytes)
 
 
-def test_a_payload_one_byte_too_large_or_too_small_hears_so() -> None:
+def test_payload_one_byte_off_is_reported() -> None:
     check = wifi.begin().check.payload
     assert "One byte less does it, too." in said(check, 705)
     assert "This payload just misses it." in said(check, 703)

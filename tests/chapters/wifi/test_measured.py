@@ -59,6 +59,6 @@ def simulated_mbps(*, stops: bool) -> float:
     return bits * sent / time_us
 
 
-def test_what_is_off_from_bianchis_number_is_mostly_the_backoff_that_stops() -> None:
+def test_difference_from_bianchi_is_mostly_the_frozen_backoff() -> None:
     agrees("by the rules (Mbit/s)", simulated_mbps(stops=True), 30.2, absolute=0.05)
     agrees("without a stop (Mbit/s)", simulated_mbps(stops=False), 30.6, absolute=0.05)
