@@ -70,7 +70,7 @@ def test_perf_starts_without_the_large_packages():
         (KeyboardInterrupt(), "netlab: stopped."),
     ],
 )
-def test_ctrl_c_says_what_is_kept_where_it_is_known(raised, said, monkeypatch, capsys):
+def test_ctrl_c_names_kept_results_when_they_are_known(raised, said, monkeypatch, capsys):
     def main(_options):
         raise raised
 

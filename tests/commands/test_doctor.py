@@ -80,7 +80,7 @@ def test_doctor_names_what_this_machines_own_kernel_lacks_and_what_brings_it(
     assert seen in said and does in said
 
 
-def test_doctor_says_that_the_native_engine_wants_root(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_that_the_native_engine_needs_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_kernel, "privilege", lambda: None)
     said = native_section()
     assert "root no neither root nor sudo without a password Run as root, or allow this user to use sudo" in said

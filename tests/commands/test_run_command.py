@@ -117,7 +117,7 @@ def test_a_run_prints_its_flows_and_writes_its_result(netlab, tmp_path, scenario
     assert Run.from_json(result).settings["scenario"]["duration_s"] == 2
 
 
-def test_a_dash_reads_the_standard_input_and_writes_nothing_but_json_to_the_standard_output(tmp_path):
+def test_dash_reads_standard_input_and_writes_only_json(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, "run", "-", "-o", "-"],
         input=json.dumps(SCENARIO),
@@ -130,7 +130,7 @@ def test_a_dash_reads_the_standard_input_and_writes_nothing_but_json_to_the_stan
     assert json.loads(done.stdout)["flows"][0]["flow"] == "h1-h2 ping"
 
 
-def test_every_mistake_in_a_scenario_is_told_and_nothing_starts(netlab, tmp_path):
+def test_every_mistake_in_a_scenario_is_reported_before_anything_starts(netlab, tmp_path):
     words = {**SCENARIO, "duration_s": -1, "seed": "x", "interval_s": 0}
     done = netlab("run", "-", text=json.dumps(words))
     assert done.returncode == 2
@@ -141,7 +141,7 @@ def test_every_mistake_in_a_scenario_is_told_and_nothing_starts(netlab, tmp_path
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '"h1"'])
-def test_what_is_no_scenario_is_said_in_a_sentence(netlab, text):
+def test_object_that_is_no_scenario_is_reported_in_a_sentence(netlab, text):
     done = netlab("run", "-", text=text)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
@@ -207,7 +207,7 @@ def test_a_signal_ends_a_run_cleanly(tmp_path, scenario, number, status):
         assert said.strip() == "netlab: the run was stopped, and nothing of it is kept."
 
 
-def test_a_full_standard_output_is_told(tmp_path, scenario):
+def test_full_standard_output_is_reported(tmp_path, scenario):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, "run", str(scenario)],
