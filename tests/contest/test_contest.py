@@ -95,7 +95,7 @@ def hand_in(folder: Path, sources: dict[str, str]) -> Path:
 @pytest.mark.pocket
 @pytest.mark.library
 @pytest.mark.usefixtures("short")
-def test_a_hand_in_that_fails_costs_its_own_row_and_a_cheat_gets_what_it_would_get_anyway(tmp_path: Path) -> None:
+def test_failing_submission_affects_its_own_row_and_cheating_gains_nothing(tmp_path: Path) -> None:
     """A class looks for traces, counts networks, sleeps: its points are to the digit those of the class that does not."""
     held = contest.run_contest([hand_in(tmp_path / "in", CLASS)], tmp_path / "out", progress=False)
     rows = {row["student"]: row for row in held.rows}
