@@ -242,7 +242,7 @@ def test_no_chapter_takes_more_than_ninety_minutes() -> None:
     assert max(taken.values()) <= 90, taken
 
 
-def test_minutes_are_printed_and_an_unknown_figure_is_told(tmp_path: Path) -> None:
+def test_minutes_are_printed_and_an_unknown_figure_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "solutions" / "01_nowhere.py"
     source = _sourced(path, '# %% [markdown] id="title"\n# *Time*: [[minutes]] minutes. ' + "word " * 720)
     assert authoring.student_notebook(source).cells[0].source.startswith("*Time*: 10 minutes.")
@@ -334,7 +334,7 @@ def test_a_notebook_that_differs_by_rounding_only_is_not_written_again(
     assert "eavesdropping" not in capfd.readouterr().err
 
 
-def test_what_is_optional_takes_no_minutes_and_says_so(tmp_path: Path) -> None:
+def test_optional_part_takes_no_minutes_and_is_marked(tmp_path: Path) -> None:
     text = (
         '# %% [markdown] id="one"\n# '
         + "word " * 120

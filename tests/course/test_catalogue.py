@@ -56,7 +56,7 @@ def test_a_chapter_is_found_by_number_topic_or_name(notebooks: Path, word: str) 
     assert catalogue.find(word).stem == "01_udp_loss"
 
 
-def test_an_unknown_chapter_is_told_with_those_that_there_are(notebooks: Path) -> None:
+def test_unknown_chapter_is_reported_with_the_known_chapters(notebooks: Path) -> None:
     with pytest.raises(NetlabError, match="got 'udp_los'; allowed: 00_start_here, 01_udp_loss"):
         catalogue.find("udp_los")
 
@@ -71,7 +71,7 @@ def test_progress_counts_what_is_passed(notebooks: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().out.splitlines()[-1].startswith("✓")
 
 
-def test_no_notebooks_are_told_with_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_notebooks_are_reported_with_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(catalogue.VARIABLE, str(tmp_path / "none"))
     with pytest.raises(NetlabError, match=catalogue.VARIABLE):
         catalogue.chapters()

@@ -102,7 +102,7 @@ def test_a_check_judges_no_value_from_before_the_answers_cell_failed(
     assert RIGHT in notebook.run(CHECK, "rtt-check")
 
 
-def test_a_value_that_was_assigned_before_its_cell_failed_is_judged_and_the_failure_is_mentioned(
+def test_value_assigned_before_a_failure_is_judged_and_the_failure_mentioned(
     notebook: Notebook,
 ) -> None:
     notebook.run("rtt_ms = 60\nprint(rtt_ms / 0)", "rtt")
@@ -132,7 +132,7 @@ def test_a_check_tells_a_cell_that_was_edited_and_saved_but_not_run(notebook: No
     assert RIGHT in notebook.run(CHECK, "rtt-check")
 
 
-def test_a_file_that_was_saved_before_the_run_or_is_another_notebooks_says_nothing(notebook: Notebook) -> None:
+def test_outdated_or_foreign_file_leaves_the_verdict_unchanged(notebook: Notebook) -> None:
     notebook.save("rtt_ms = 61", CHECK, age_s=60)
     assert RIGHT in notebook.run(CHECK, "rtt-check")
     notebook.save("rtt_ms = 61", "chapter.check.other(1)")

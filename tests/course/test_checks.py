@@ -91,12 +91,12 @@ def test_a_missing_return_is_an_attempt() -> None:
     assert "is a `return` missing?" in said(result)
 
 
-def test_a_right_answer_says_what_came_and_what_to_take_along() -> None:
+def test_right_answer_shows_result_and_lesson() -> None:
     lines = ["✓ limit: 4.8 Mbit/s is right (within 0.5 %).", "  Keep it."]
     assert str(NUMBER.judge(4.8)).splitlines() == lines
 
 
-def test_a_tolerance_is_said_with_two_digits() -> None:
+def test_tolerance_is_shown_with_two_digits() -> None:
     check = Number(name="payload", expected=704, unit="bytes", tolerance=0.4 / 704)
     assert "is right (within 0.057 %)" in str(check.judge(704))
 
@@ -150,7 +150,7 @@ def test_numpy_numbers_count_as_numbers(answer: object) -> None:
     assert NUMBER.judge(answer).status is Status.PASSED
 
 
-def test_a_percentage_and_the_other_share_are_told_apart() -> None:
+def test_percentage_and_complement_are_distinguished() -> None:
     loss = Number(name="loss", expected=0.0403, unit="", tolerance=0.01)
     assert "2 % rather than 0.02?" in said(loss.judge(4.03))
     assert "the share that arrived" in said(loss.judge(0.9597))
@@ -173,7 +173,7 @@ def test_a_number_cannot_be_bisected(times: float) -> None:
     assert check.judge(4.798 * times).status is Status.FAILED
 
 
-def test_a_function_hears_the_side_of_a_trial() -> None:
+def test_failing_function_is_reported_with_the_side_of_a_trial() -> None:
     assert "It is too large, by less than a half" in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: 1.3 * 4.798))
 
 
@@ -186,7 +186,7 @@ def test_tab_on_a_check_offers_nothing_that_holds_the_answer(check: checks.Check
     assert found == set(dir(check)) == {"hint", "hints_left", "judge", "name", "take"}
 
 
-def test_where_zero_is_expected_the_tolerance_is_absolute() -> None:
+def test_tolerance_is_absolute_when_zero_is_expected() -> None:
     loss = Number(name="loss", expected=0.0, unit="", tolerance=0.001)
     assert loss.judge(0.0005).status is Status.PASSED
     assert loss.judge(0.002).status is Status.FAILED
@@ -220,7 +220,7 @@ def test_a_function_right_for_the_first_case_only_fails() -> None:
     assert "is a number written into the function" in said(result)
 
 
-def test_a_slip_that_has_a_name_in_a_later_case_is_not_taken_for_a_figure_written_into_the_function() -> None:
+def test_named_mistake_in_a_later_case_is_not_reported_as_a_constant() -> None:
     thousandfold = FUNCTION.judge(
         lambda rate_mbps, payload_bytes: limit(rate_mbps, payload_bytes) * (1, 1000)[rate_mbps > 5]
     )
@@ -236,7 +236,7 @@ def test_a_function_that_raises_is_quoted_not_propagated() -> None:
     assert "raised ZeroDivisionError: division by zero (in the line `return rate_mbps / 0`)" in told
 
 
-def test_what_the_exercise_refuses_is_told_with_the_students_line_not_with_its_own() -> None:
+def test_refusal_of_the_exercise_is_reported_with_the_students_line() -> None:
     def too_many(rate_mbps: float, payload_bytes: int) -> float:
         return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)
 
@@ -246,11 +246,11 @@ def test_what_the_exercise_refuses_is_told_with_the_students_line_not_with_its_o
     assert "raised" not in told
 
 
-def test_a_wrong_signature_is_told() -> None:
+def test_wrong_signature_is_reported() -> None:
     assert "keep the names that the cell came with" in said(FUNCTION.judge(lambda r, p: 1.0))
 
 
-def test_the_result_of_a_call_in_place_of_the_function_is_told() -> None:
+def test_result_of_a_call_in_place_of_the_function_is_reported() -> None:
     assert "no parentheses" in said(FUNCTION.judge(4.8))
 
 
@@ -281,7 +281,7 @@ def test_a_right_answer_is_taken_without_a_word(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == ""
 
 
-def test_what_stands_in_for_a_wrong_answer_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_replacement_of_a_wrong_answer_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert NUMBER.take(48, 0.0) == 0.0
     assert FUNCTION.take(stub_dots, limit) is limit
     assert capsys.readouterr().out.splitlines() == [
@@ -316,7 +316,7 @@ def test_a_slip_near_one_still_needs_a_close_match() -> None:
     assert "1024" not in said(check.judge(60.16 * 1514 / 1448))
 
 
-def test_what_a_forgotten_bracket_prints_holds_no_answer() -> None:
+def test_message_about_a_forgotten_bracket_holds_no_answer() -> None:
     check = Function(
         name="limit", reference=limit, cases=[{"rate_mbps": 5, "payload_bytes": 1000}], unit="Mbit/s", tolerance=0.001,
         hints=["It is rate * payload / (payload + 42)."],
@@ -363,7 +363,7 @@ def test_a_measurement_wants_a_run() -> None:
     assert check.judge(...).status is Status.NOT_ATTEMPTED
 
 
-def test_a_prediction_that_cannot_be_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_impossible_prediction_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     checks.predict("loss", 50, low=0, high=1).compare(0.5, theory=0.52)
     checks.predict("goodput", -1, unit="Mbit/s", low=0)
     out = capsys.readouterr().out
@@ -419,12 +419,12 @@ def test_a_build_names_each_condition_that_fails() -> None:
         ("2.19 Mbit/s", "write the number without quotes and without its unit."),
     ],
 )
-def test_a_comma_in_a_number_is_told(answer: object, words: str) -> None:
+def test_comma_in_a_number_is_reported(answer: object, words: str) -> None:
     assert words in said(NUMBER.judge(answer))
     assert words in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: answer))
 
 
-def test_a_comma_in_the_call_itself_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_comma_in_the_call_itself_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     NUMBER(4, 8)
     checks.predict("goodput", 4, 8, unit="Mbit/s")
     checks.predict("goodput", 4, 8, "Mbit/s")
@@ -448,12 +448,12 @@ def test_a_comma_in_the_call_itself_is_told(capsys: pytest.CaptureFixture[str]) 
         ("packets", 1e3, "kilobits for megabits, or milliseconds for seconds, in what it is computed from?"),
     ],
 )
-def test_a_factor_of_a_thousand_is_said_in_the_units_of_the_answer(unit: str, factor: float, words: str) -> None:
+def test_factor_of_a_thousand_is_reported_in_the_units_of_the_answer(unit: str, factor: float, words: str) -> None:
     check = Number(name="x", expected=60.16, unit=unit, tolerance=0.01)
     assert words in said(check.judge(60.16 * factor))
 
 
-def test_what_was_sent_is_said_with_the_rates_that_decide() -> None:
+def test_traffic_in_words_has_the_deciding_rates() -> None:
     run = SimpleNamespace(
         scenario={"traffic": [Udp("h2", "h3", rate_mbps=4).to_dict(), Ping("h1", "h3", count=5).to_dict()]}
     )
@@ -503,7 +503,7 @@ def test_a_prediction_is_kept_and_compared(capsys: pytest.CaptureFixture[str]) -
     assert "agree to a part in a thousand" in one_line(capsys.readouterr().out)
 
 
-def test_wrong_numbers_are_counted_and_told_from_the_second_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_numbers_are_counted_and_reported_from_the_second_on(capsys: pytest.CaptureFixture[str]) -> None:
     rtt = checks.Number(name="RTT", expected=20.0, unit="ms", tolerance=0.01)
     rtt.key = "rtt"
     seen = count_tries(rtt)
@@ -575,13 +575,13 @@ def test_no_answer_makes_a_check_raise(answer: object) -> None:
 
 
 @given(st.floats(min_value=0.001, max_value=1000), st.floats(min_value=-0.0049, max_value=0.0049))
-def test_the_tolerance_is_what_it_says(expected: float, error: float) -> None:
+def test_tolerance_matches_its_description(expected: float, error: float) -> None:
     check = Number(name="x", expected=expected, unit="", tolerance=0.005)
     assert check.judge(expected * (1 + error)).status is Status.PASSED
     assert check.judge(expected * (1 + 2.1 * math.copysign(0.005, error))).status is Status.FAILED
 
 
-def test_what_conditions_look_at_is_found_by_its_words() -> None:
+def test_quantities_of_conditions_are_found_by_their_words() -> None:
     topology = Topology(
         hosts=["h1", "h2", "h3"],
         routers=["r1"],
@@ -626,7 +626,7 @@ def test_a_link_is_plain_only_without_any_field_that_simple_formulas_leave_out(f
     assert conditions.not_plain([plain, shape, shape]) == f"{name}={value}"
 
 
-def test_a_page_breaks_a_verdicts_lines_where_it_is_narrow_and_a_terminal_gets_them_broken(
+def test_verdict_lines_wrap_in_a_narrow_page_and_in_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = checks.Result("limit", Status.FAILED, ("a sentence of many words " * 8, "and a second one"))

@@ -42,7 +42,7 @@ REFUTED = {
 }
 
 
-def test_a_chapter_whose_words_and_runs_disagree_does_not_build_and_each_such_claim_is_told(tmp_path: Path) -> None:
+def test_chapter_with_claims_that_runs_contradict_fails_to_build(tmp_path: Path) -> None:
     made = chapter(tmp_path, f"It is {'; '.join(REFUTED)}; and [[yes = rates[0] < rates[1]]].")
     with pytest.raises(AuthoringError) as told:
         authoring.build(made)

@@ -103,7 +103,7 @@ NOW = strip_markdown("Why so, in one sentence?\n<!-- BEGIN SOLUTION -->\nBecause
     ],
 )
 @pytest.mark.parametrize("kind", ["markdown", "raw", "code"])
-def test_an_answer_in_words_is_kept_below_the_question_and_the_instruction_as_they_are_now(
+def test_answer_in_words_is_kept_below_the_current_question(
     places: tuple[Path, Path], written: str, updated: str, kind: str
 ) -> None:
     """Also where a key in command mode has made its cell another one: it is text again."""
@@ -132,7 +132,7 @@ def test_no_line_that_a_student_wrote_is_lost_when_the_text_around_it_changes(
     assert merged.count("Because.") >= theirs.count("Because.")
 
 
-def test_what_has_no_place_any_more_is_told_to_be_in_the_old_file(places: tuple[Path, Path]) -> None:
+def test_answers_without_a_place_are_reported_to_be_in_the_old_file(places: tuple[Path, Path]) -> None:
     came, mine = places
     list(copies.update(mine))
     worked = copy.deepcopy(OLD)
@@ -355,12 +355,12 @@ def test_reset_brings_a_fresh_copy_and_keeps_the_old(
     assert "Your work is kept in" in capsys.readouterr().out
 
 
-def test_a_folder_that_cannot_be_written_is_told(places: tuple[Path, Path]) -> None:
+def test_read_only_folder_is_reported(places: tuple[Path, Path]) -> None:
     with pytest.raises(NetlabError, match=copies.VARIABLE):
         list(copies.update(Path("/proc/nowhere")))
 
 
-def test_lab_brings_copies_and_says_where(places: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_lab_updates_copies_and_reports_where(places: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     _, mine = places
     assert cli.main(["lab", "--update-only"]) == 0
     assert f"Your chapters are in {mine}." in capsys.readouterr().out
@@ -377,7 +377,7 @@ def test_lab_opens_the_first_chapter(places: tuple[Path, Path], monkeypatch: pyt
     assert words[-1] == "--no-browser"
 
 
-def test_a_disk_of_windows_is_told(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_disk_of_windows_is_reported(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setattr("platform.release", lambda: "5.15.153.1-microsoft-standard-WSL2")
     monkeypatch.setattr(copies, "update", lambda where: iter(()))
     cli.main(["lab", "--update-only", "--folder", "/mnt/c/Users/anna/chapters"])

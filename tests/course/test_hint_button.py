@@ -71,7 +71,7 @@ def test_the_button_and_the_call_count_the_same_hints(page: Page) -> None:
     assert made.hints_left == 0
 
 
-def test_a_check_that_has_shown_all_hints_or_has_none_or_is_right_or_is_open_has_no_button(page: Page) -> None:
+def test_check_without_further_hints_has_no_button(page: Page) -> None:
     used, without = check(), Number(name="x", expected=1, unit="", tolerance=0.1)
     used.hint()
     used.hint()

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = EXTENSIONS / "netlab" / "static" / "remoteEntry.js"
 
 
-def test_the_address_of_the_script_changes_with_it_or_browsers_would_keep_an_earlier_one() -> None:
+def test_address_of_the_script_changes_with_its_content() -> None:
     told = json.loads((EXTENSIONS / "netlab" / "package.json").read_text())["jupyterlab"]["_build"]["load"]
     digest = hashlib.sha256(SCRIPT.read_bytes()).hexdigest()[:12]
     assert told == f"static/{SCRIPT.name}?v={digest}", "write this into package.json"

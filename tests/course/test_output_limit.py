@@ -27,7 +27,7 @@ def prints_a_piece() -> None:
     sys.stdout.write(f"{bytes(1000)!r}\n")
 
 
-def test_of_many_printed_lines_the_last_are_shown_even_after_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_last_of_many_printed_lines_are_shown_even_after_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="stop"):
         prints_and_fails()
     first, *lines = capsys.readouterr().out.splitlines()
@@ -40,6 +40,6 @@ def test_a_few_printed_lines_are_shown_as_they_are(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "one\ntwo\n"
 
 
-def test_of_a_long_line_the_beginning_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_beginning_of_a_long_line_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     prints_a_piece()
     assert capsys.readouterr().out == repr(bytes(1000))[:500] + "…\n"

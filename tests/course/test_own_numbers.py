@@ -20,7 +20,7 @@ def test_without_a_token_the_printed_figures_come() -> None:
     assert vars(NUMBERS.draw()) == {"rate_mbps": 5, "payload_bytes": 1000, "bits": 8000}
 
 
-def test_what_follows_from_the_figures_is_not_printed() -> None:
+def test_consequences_of_the_figures_are_not_printed() -> None:
     own = NUMBERS.draw()
     assert repr(own) == "rate_mbps = 5\npayload_bytes = 1000"
     assert own.bits == 8000
@@ -57,6 +57,6 @@ def test_the_printed_figures_must_serve_the_lesson() -> None:
         OwnNumbers({"rate_mbps": (5, 4)}, holds=lambda own: own.rate_mbps < 5)
 
 
-def test_an_unknown_figure_is_told_with_those_that_there_are() -> None:
+def test_unknown_figure_is_reported_with_the_known_figures() -> None:
     with pytest.raises(AttributeError, match="no own number 'rate'; there are: bits, payload_bytes, rate_mbps"):
         _ = NUMBERS.draw().rate

@@ -70,7 +70,7 @@ def test_a_chapter_is_the_students_own_copy(tmp_path: Path, monkeypatch: pytest.
         ("mine.ipynb", "none/mine.html", "cannot be written: No such file"),
     ],
 )
-def test_what_cannot_be_is_told(
+def test_impossible_pdf_request_is_reported(
     notebook: Path, monkeypatch: pytest.MonkeyPatch, name: str, output: str | None, said: str
 ) -> None:
     monkeypatch.chdir(notebook.parent)
@@ -78,7 +78,7 @@ def test_what_cannot_be_is_told(
         pdf_command.main(options(name, Path(output) if output else None))
 
 
-def test_what_is_no_notebook_is_told(tmp_path: Path) -> None:
+def test_file_that_is_no_notebook_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.ipynb").write_text("no notebook")
     with pytest.raises(NetlabError, match="is no notebook"):
         pdf_command.main(options(str(tmp_path / "x.ipynb")))

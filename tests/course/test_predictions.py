@@ -14,7 +14,7 @@ CHAPTERS = [chapter.source for chapter in authoring.chapters(ROOT) if not chapte
 
 
 @pytest.mark.parametrize("source", CHAPTERS, ids=lambda source: source.stem)
-def test_one_prediction_has_a_reason_and_its_lesson_is_asked_for_below_the_comparison(source: Path) -> None:
+def test_chapter_asks_one_reason_and_its_lesson_below_the_comparison(source: Path) -> None:
     cells = authoring.read_source(source).cells
     places = {cell.id: place for place, cell in enumerate(cells)}
     with_reason = re.findall(

@@ -50,7 +50,7 @@ def test_a_search_does_not_fill_the_disk() -> None:
     )
 
 
-def test_what_is_passed_is_kept_once() -> None:
+def test_passed_exercise_is_stored_once() -> None:
     for key in ("limit", "share", "limit"):
         progress_store.record("udp_loss", key)
     progress_store.record("bdp", "window")

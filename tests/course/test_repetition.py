@@ -123,7 +123,7 @@ def test_right_work_with_any_seeds_passes(check: Repetition, seeds: Any) -> None
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_what_is_not_worked_on_yet_is_not_attempted(check: Repetition) -> None:
+def test_untouched_exercise_is_not_attempted(check: Repetition) -> None:
     answer = work(check)
     for missing in range(4):
         unfinished = [*answer[:missing], ..., *answer[missing + 1 :]]
@@ -232,7 +232,7 @@ def test_no_title_of_a_students_figure_takes_the_grader_long() -> None:
         assert axis_title_problem(title, "Mbit/s") == "its unit is missing"
 
 
-def test_another_scenario_is_told_by_what_differs() -> None:
+def test_different_scenario_is_reported_by_its_differences() -> None:
     check = tcp_beside_udp.begin().check.repeated
     asked = check.scenario()
     (first, *others) = asked.traffic
@@ -242,7 +242,7 @@ def test_another_scenario_is_told_by_what_differs() -> None:
     assert f"duration_s={asked.duration_s / 2:g}, less than {asked.duration_s:g}" in told
 
 
-def test_a_large_scenario_is_told_in_a_few_words() -> None:
+def test_large_scenario_is_described_briefly() -> None:
     check = incast.begin().check.repeated
     asked = check.scenario()
     told = said(check, work(check, table(check, scenario=replace(asked, traffic=[*asked.traffic[:-1]]))))
@@ -250,7 +250,7 @@ def test_a_large_scenario_is_told_in_a_few_words() -> None:
     assert ", 19 more; links of 1000 Mbit/s; 10.5 s. It differs in traffic: 23 entries, not 24." in told
 
 
-def test_nodes_and_links_that_differ_are_told_by_their_names() -> None:
+def test_different_nodes_and_links_are_reported_by_name() -> None:
     three = [{"a": each, "b": "r"} for each in "abc"]
     asked = {"topology": {"hosts": ["a", "b", "c"], "links": three}, "duration_s": 1}
     links = [{"a": "a", "b": "r"}, {"a": "c", "b": "r", "queue_packets": 9}]
@@ -289,7 +289,7 @@ def test_wrong_verdicts_are_counted_and_no_other_mistake(check: Repetition, caps
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_who_gives_the_two_edges_hears_of_that_alone(check: Repetition) -> None:
+def test_answer_with_two_edges_is_reported_for_that_alone(check: Repetition) -> None:
     answer = work(check)
     mean, half = answer[1]
     told = said(check, [answer[0], (mean - half, mean + half), *answer[2:]])
@@ -297,7 +297,7 @@ def test_who_gives_the_two_edges_hears_of_that_alone(check: Repetition) -> None:
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_too_few_seeds_a_failed_run_and_another_scenario_are_told(check: Repetition) -> None:
+def test_too_few_seeds_failed_runs_and_other_scenarios_are_reported(check: Repetition) -> None:
     assert "8 to 30 different seeds" in said(check, work(check, table(check, range(3))))
     failed = table(check)
     failed.loc[0, "error"] = "refused"
@@ -320,7 +320,7 @@ def some_check() -> Repetition:
         (3, "yes", "one of 'supported', 'undecided', 'refuted'"),
     ],
 )
-def test_what_has_another_form_is_told(place: int, answer: object, words: str) -> None:
+def test_answer_of_the_wrong_form_is_reported(place: int, answer: object, words: str) -> None:
     given = work(some_check())
     given[place] = answer
     assert words in said(some_check(), given)
@@ -341,7 +341,7 @@ def test_numbers_rounded_as_they_are_printed_pass() -> None:
     passes(some_check(), answer)
 
 
-def test_what_a_figure_shows_crosses_as_numbers() -> None:
+def test_values_of_a_figure_are_transferred_as_numbers() -> None:
     made = figure([1.0, 2.0], half=0.5)
     assert plain.decode(plain.encode(made)) == figure_numbers(made)
     assert figure_numbers(made)["traces"] == [[0.0, 1.0], [1.0, 2.0]]

@@ -58,7 +58,7 @@ def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", ["a", "l" * MAX_NAME_LENGTH])
-def test_what_is_written_is_formatted_and_lints(clone: Path, name: str) -> None:
+def test_written_files_are_formatted_and_pass_the_linter(clone: Path, name: str) -> None:
     written = create(name, clone)
     assert [str(path.relative_to(clone)) for path in written[:3]] == [
         f"solutions/02_{name}.py",
@@ -125,7 +125,7 @@ def test_its_notebooks_are_built_and_its_measurement_agrees(clone: Path) -> None
 @pytest.mark.parametrize(
     "name", ["", "Tcp", "tcp-fairness", "6tcp", "class", "../x", "tcp fairness", "l" * (MAX_NAME_LENGTH + 1), "é"]
 )
-def test_a_bad_name_is_told_and_nothing_is_written(bare: Path, name: str) -> None:
+def test_bad_name_is_reported_and_nothing_is_written(bare: Path, name: str) -> None:
     before = everything(bare)
     with pytest.raises(NetlabError, match="name must be at most 30 lowercase letters, digits and _"):
         create(name, bare)
@@ -133,7 +133,7 @@ def test_a_bad_name_is_told_and_nothing_is_written(bare: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["udp_loss", "checking"])
-def test_a_taken_name_is_told_and_nothing_is_written(bare: Path, name: str) -> None:
+def test_taken_name_is_reported_and_nothing_is_written(bare: Path, name: str) -> None:
     before = everything(bare)
     with pytest.raises(NetlabError, match=f"There is a chapter {name} already: .*{name}.*Choose another name"):
         create(name, bare)
@@ -141,14 +141,14 @@ def test_a_taken_name_is_told_and_nothing_is_written(bare: Path, name: str) -> N
 
 
 @pytest.mark.parametrize("title", ["", " x", 'so "called"', "a\nb", "x" * 41])
-def test_a_bad_title_is_told_and_nothing_is_written(bare: Path, title: str) -> None:
+def test_bad_title_is_reported_and_nothing_is_written(bare: Path, title: str) -> None:
     before = everything(bare)
     with pytest.raises(NetlabError, match="title must have 1 to 40 characters"):
         create("example", bare, title)
     assert everything(bare) == before
 
 
-def test_what_is_no_clone_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_directory_that_is_no_clone_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["new-chapter", "example", "--root", str(tmp_path)]) == 1
     assert "not a netlab clone" in capsys.readouterr().err
     assert everything(tmp_path) == set()
