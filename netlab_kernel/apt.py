@@ -216,9 +216,9 @@ class Apt:
         path of the .deb file; `on_share` is called about once a second with the fraction, in [0, 1], that is done.
         Raises KernelError if the download fails or the checksum differs.
         """
-        wanted = directory / package.file_name
-        if wanted.is_file() and sha256_of(wanted) == package.sha256:
-            return wanted
+        path = directory / package.file_name
+        if path.is_file() and sha256_of(path) == package.sha256:
+            return path
         partial = directory / "partial"
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
@@ -237,10 +237,10 @@ class Apt:
                     f"apt downloaded {package.name} {package.version}, but its checksum is not the one in the package "
                     "list. Try again; a cache between this machine and the mirror may be stale."
                 )
-            files[0].replace(wanted)
+            files[0].replace(path)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
-        return wanted
+        return path
 
 
 def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]) -> tuple[Apt, Package]:

@@ -31,14 +31,14 @@ class Kind:
     """The files that every build has."""
     programs: tuple[str, ...]
     """The files that are programs."""
-    later: tuple[str, ...] = ()
+    optional_contents: tuple[str, ...] = ()
     """The files that only newer builds have."""
 
     def names(self) -> list[str]:
         """Return the paths, such as "pocket/linux", that this kind of kernel may have in the packed file, below its top
         folder.
         """
-        return [f"{self.folder}/{name}" for name in (*self.contents, *self.later)]
+        return [f"{self.folder}/{name}" for name in (*self.contents, *self.optional_contents)]
 
 
 POCKET = Kind(
@@ -68,7 +68,7 @@ WASM = Kind(
 )  # fmt: skip
 KINDS = {kind.folder: kind for kind in (POCKET, LIBRARY, WASM)}
 SUMS = "SHA256SUMS"
-LARGEST_BYTES = 64_000_000
+MAX_BYTES = 64_000_000
 # Numbers of processors at offset 18 of an ELF file.
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
 _KEY = re.compile(r"[0-9a-f]{12}")
@@ -93,8 +93,8 @@ def read_files(kernel: PocketKernel | LibraryKernel) -> dict[str, bytes]:
             f"{kernel.path} was not built by netlab and cannot be packed (missing next to it: {', '.join(missing)}). "
             "Unset $NETLAB_LIBRARY, or run 'netlab kernel build' first."
         )
-    there = [name for name in (*kind.contents, *kind.later) if (home / name).is_file()]
-    return {name: (home / name).read_bytes() for name in there}
+    names = [name for name in (*kind.contents, *kind.optional_contents) if (home / name).is_file()]
+    return {name: (home / name).read_bytes() for name in names}
 
 
 def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Path:
@@ -187,14 +187,14 @@ def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> Pock
     at once, and return the kernel. `build` has its "release" and "key", `files` the contents by path in the packed
     file, such as "pocket/linux".
     """
-    room = cache.kernels() if kind is POCKET else cache.libraries()
-    final = room / f"{build['release']}-{build['key']}"
-    room.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".unpack-", dir=room))
+    parent = cache.kernels() if kind is POCKET else cache.libraries()
+    final = parent / f"{build['release']}-{build['key']}"
+    parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=".unpack-", dir=parent))
     try:
-        for whole in (whole for whole in kind.names() if whole in files):
-            name = whole.removeprefix(f"{kind.folder}/")
-            (work / name).write_bytes(files[whole])
+        for path in (path for path in kind.names() if path in files):
+            name = path.removeprefix(f"{kind.folder}/")
+            (work / name).write_bytes(files[path])
             (work / name).chmod(0o755 if name in kind.programs else 0o644)
         work.chmod(0o755)
         if final.exists():
@@ -208,10 +208,10 @@ def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> Pock
 def _read(file: Path) -> dict[str, bytes]:
     """Return the contents of all files in the packed file at a path, by their path below its top folder, such as
     "pocket/linux". Raises KernelError if the file is damaged, or has a member that is unexpected, repeated or larger
-    than LARGEST_BYTES.
+    than MAX_BYTES.
     """
     files: dict[str, bytes] = {}
-    known = {name for kind in KINDS.values() for name in kind.names()} | {SUMS}
+    expected_names = {name for kind in KINDS.values() for name in kind.names()} | {SUMS}
     try:
         with tarfile.open(file, "r:*") as tar:
             for member in tar:
@@ -219,11 +219,11 @@ def _read(file: Path) -> dict[str, bytes]:
                 if not member.isreg() or len(path.parts) not in (2, 3) or ".." in path.parts or path.is_absolute():
                     raise _rejection(file, f"it contains {member.name!r}, which is not an expected plain file")
                 name = "/".join(path.parts[1:])
-                if name not in known or name in files:
+                if name not in expected_names or name in files:
                     raise _rejection(file, f"it contains {member.name!r}, which does not belong there")
-                if member.size > LARGEST_BYTES:
+                if member.size > MAX_BYTES:
                     raise _rejection(
-                        file, f"{member.name!r} has {member.size} bytes, more than the limit of {LARGEST_BYTES}"
+                        file, f"{member.name!r} has {member.size} bytes, more than the limit of {MAX_BYTES}"
                     )
                 data = tar.extractfile(member)
                 assert data is not None
@@ -243,8 +243,8 @@ def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
     errors. Raises KernelError if a needed file is missing or a checksum differs from that in SHA256SUMS.
     """
     kinds = [kind for kind in KINDS.values() if any(name.startswith(f"{kind.folder}/") for name in files)]
-    wanted = [f"{kind.folder}/{name}" for kind in kinds for name in kind.contents]
-    missing = [name for name in (*wanted, SUMS) if name not in files]
+    required = [f"{kind.folder}/{name}" for kind in kinds for name in kind.contents]
+    missing = [name for name in (*required, SUMS) if name not in files]
     if missing or not kinds:
         raise _rejection(file, f"it lacks {', '.join(missing or ['a kernel'])}")
     promised = {}

@@ -283,7 +283,7 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Po
 
     compile_started_s = time.monotonic()
     expected = next((k.build["objects"] for k in pocket_kernel.builds() if k.build.get("objects")), USUAL_OBJECTS)
-    count = Objects(meter, "compile", expected)
+    count = CompileCounter(meter, "compile", expected)
     programs.run([*make, "linux"], cwd=tree, log=log, env=variables, doing="compile the kernel", on_line=count)
     compile_s = time.monotonic() - compile_started_s
 
@@ -295,10 +295,10 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Po
     shutil.copy(tree / ".config", target / "config")
     for name in ("tcp_tahoe.c", "gate.c", "early_exits.c", "mnexec.c", "pocket.config"):
         shutil.copy(edits.RECIPE / name, target / name)
-    said = programs.first_line([str(target / "linux"), "--version"])
-    if not said.startswith(".".join(map(str, version[:2]))):
+    version_line = programs.first_line([str(target / "linux"), "--version"])
+    if not version_line.startswith(".".join(map(str, version[:2]))):
         raise KernelError(
-            f"The kernel was built and does not start: asked for its version it said {said!r}. The log is {log}."
+            f"The kernel was built and does not start: asked for its version it said {version_line!r}. The log is {log}."
         )
     shutil.copy(log, target / "build.log")
     facts = {
@@ -328,7 +328,7 @@ def _build_library(
     started_s = time.monotonic()
     tree, version, variables = material.folder, material.version, material.variables
     meter.at("library", 0, f"the library kernel, Linux {material.release}")
-    count = Objects(meter, "library", library_build.USUAL_OBJECTS)
+    count = CompileCounter(meter, "library", library_build.USUAL_OBJECTS)
     target = work / "library"
     target.mkdir()
     patch, compiler = material.patch, programs.first_line([f"{cross}gcc", "--version"])
@@ -363,7 +363,7 @@ def _build_library(
     return library_kernel.from_directory(final)
 
 
-class Objects:
+class CompileCounter:
     """A callable for lines of make's output that counts the compiled objects in `objects` and reports the done fraction
     of a phase to a meter; `expected` is the usual number of objects.
     """
@@ -384,9 +384,11 @@ class Objects:
             self._meter.at(self._phase, min(self.objects / self._expected, 0.99), line.rpartition(" ")[2].strip())
 
 
-def _finish(material: Material, target: Path, room: Path, facts: dict[str, Any], patch: str, source_text: str) -> Path:
+def _finish(
+    material: Material, target: Path, parent: Path, facts: dict[str, Any], patch: str, source_text: str
+) -> Path:
     """Write the licence's texts, the patch (a diff) and the build's `facts`, which become build.json, next to the
-    program in the folder `target`, move `target` to `room`/<release>-<key>, replacing an earlier build of that name,
+    program in the folder `target`, move `target` to `parent`/<release>-<key>, replacing an earlier build of that name,
     and return the new path. `source_text` is the template of the file SOURCE, with {release}, {source} and {package}.
     """
     origin, release = material.origin, material.release
@@ -399,8 +401,8 @@ def _finish(material: Material, target: Path, room: Path, facts: dict[str, Any],
     built_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
     facts = {"release": release, "source": origin.facts, "built_at": built_at, **facts}
     (target / "build.json").write_text(json.dumps(facts, indent=2) + "\n")
-    final = room / f"{release}-{facts['key']}"
-    room.mkdir(parents=True, exist_ok=True)
+    final = parent / f"{release}-{facts['key']}"
+    parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(final, ignore_errors=True)
     target.rename(final)
     return final

@@ -57,8 +57,8 @@ def recipe_hash(machine: str = platform.machine()) -> str:
     a processor such as "aarch64" (default: this machine's) or "wasm"; a build with another hash must be built anew.
     """
     digest = hashlib.sha256()
-    rooms = ("arch", "host", "wasm" if machine == WASM else "native")
-    for path in sorted(path for room in rooms for path in (HOME / room).rglob("*") if path.is_file()):
+    directories = ("arch", "host", "wasm" if machine == WASM else "native")
+    for path in sorted(path for directory in directories for path in (HOME / directory).rglob("*") if path.is_file()):
         digest.update(f"{path.relative_to(HOME)}\0".encode() + path.read_bytes() + b"\0")
     for option in options():
         digest.update(f"{option}\0".encode())
@@ -196,17 +196,17 @@ def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None
          "--start-group", *libraries, "--end-group"],
         cwd=tree, log=log, doing=doing,
     )  # fmt: skip
-    kept = [word for name in EXPORTS for word in ("-G", name)]
-    programs.run([f"{cross}objcopy", *kept, str(whole), str(kernel)], cwd=tree, log=log, doing=doing)
+    exports = [word for name in EXPORTS for word in ("-G", name)]
+    programs.run([f"{cross}objcopy", *exports, str(whole), str(kernel)], cwd=tree, log=log, doing=doing)
     headers = write_headers(tree)
     objects = []
     for source in [*sorted((HOME / "host").glob("*.c")), *sorted((HOME / "native").glob("*.c"))]:
-        made = tree / f"library-{source.stem}.o"
+        object_file = tree / f"library-{source.stem}.o"
         flags = [f"{flag}={HOME}=." if flag == "-ffile-prefix-map" else flag for flag in HOST_FLAGS]
         # cage.c filters this machine's system calls, so it must not use the library kernel's numbers of them.
         include = [] if source.stem == "cage" else [f"-I{headers}"]
-        programs.run([f"{cross}gcc", *flags, *include, "-c", str(source), "-o", str(made)], log=log, doing=doing)
-        objects.append(str(made))
+        programs.run([f"{cross}gcc", *flags, *include, "-c", str(source), "-o", str(object_file)], log=log, doing=doing)
+        objects.append(str(object_file))
     program = target / PROGRAM
     programs.run(
         [f"{cross}gcc", *(["-static"] if static else []), "-no-pie", "-Wl,-z,noexecstack", "-o", str(program),

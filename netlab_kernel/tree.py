@@ -33,7 +33,7 @@ _FILE_SYSTEMS = "bcachefs btrfs ceph ext4 f2fs gfs2 jfs jfs2 nfs nfsd ntfs3 ocfs
 _PROTOCOLS = "batman-adv bluetooth can ceph mac80211 mptcp rxrpc sctp smc sunrpc tipc wireless"
 
 
-def skipped(top: str) -> list[str]:
+def unneeded_patterns(top: str) -> list[str]:
     """Return the tar patterns, such as "linux-7.3/sound/*.[chS]", of the files in a kernel archive that no build needs;
     `top` is the name of the archive's top folder.
     """
@@ -117,7 +117,7 @@ def _unpack(producer: str, top: str, tree: Path, log: Path, name: str) -> None:
     """
     tree.mkdir(parents=True)
     patterns = tree.parent / "skipped"
-    patterns.write_text("\n".join(skipped(top)) + "\n")
+    patterns.write_text("\n".join(unneeded_patterns(top)) + "\n")
     # Without LC_ALL=C and --anchored, matching a hundred patterns would take longer than unpacking.
     script = (
         f"{producer} | LC_ALL=C tar -x --anchored --exclude-from={shlex.quote(str(patterns))} "

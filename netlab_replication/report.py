@@ -90,16 +90,16 @@ def _cells(row: Row, notes: list[str]) -> list[str]:
     """Return the cells of a row as text, in the order of TITLES. The row's note is appended to the list `notes` unless
     an equal one is there, and its number there, from 1, is the last cell ("" without a note).
     """
-    given = row.published
+    published = row.published
     if row.note and row.note not in notes:
         notes.append(row.note)
     return [
-        f"{given.table}: {given.scenario}",
-        given.flow,
-        f"{given.quantity} ({given.unit})",
-        _number(given.theory),
+        f"{published.table}: {published.scenario}",
+        published.flow,
+        f"{published.quantity} ({published.unit})",
+        _number(published.theory),
         ("" if row.holds or row.theory is None else "~") + _number(row.theory),
-        _number(given.published),
+        _number(published.published),
         _number(row.ours),
         _per_cent(row.their_error),
         _per_cent(row.our_error),

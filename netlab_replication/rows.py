@@ -137,8 +137,8 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
     SweepError when runs failed.
     """
     began_s = time.monotonic()
-    wanted = [row for row in published() if only in (None, row.source)]
-    measured = [(row, row.measurement) for row in wanted]
+    selected = [row for row in published() if only in (None, row.source)]
+    measured = [(row, row.measurement) for row in selected]
     runs = sweep({number: one.scenario for number, (_, one) in enumerate(measured)}, fresh=fresh, progress=progress)
     rows = [_row(row, measurement, runs[number]) for number, (row, measurement) in enumerate(measured)]
     doubtful = {
@@ -165,22 +165,22 @@ def needs_explanation(row: Row) -> bool:
     """Return whether our or the published value of a row differs by more than 3 % from a theory (netlab's or the
     publisher's) or, without netlab's theory, from each other; rows in EXPLAINED_ANYHOW always do.
     """
-    given = row.published
-    if (given.source, given.table, given.quantity) in EXPLAINED_ANYHOW:
+    published_row = row.published
+    if (published_row.source, published_row.table, published_row.quantity) in EXPLAINED_ANYHOW:
         return True
     errors = [row.our_error, row.their_error, row.their_own_error]
     if row.theory is None:
-        errors.append(error(row.ours, given.published))
+        errors.append(error(row.ours, published_row.published))
     return any(miss is not None and abs(miss) > WORTH_EXPLAINING for miss in errors)
 
 
-def _row(given: Published, measurement: Measurement, run: Run) -> Row:
-    """Return the report's row for the published row `given`, without a note: the value of theory (None: there is none)
+def _row(published_row: Published, measurement: Measurement, run: Run) -> Row:
+    """Return the report's row for `published_row`, without a note: the value of theory (None: there is none)
     and the value read from the run, both in the unit of the published row.
     """
-    unit = UNITS[given.unit]
+    unit = UNITS[published_row.unit]
     expected = None if measurement.theory is None else measurement.theory * unit
-    return Row(given, expected, measurement.holds, measurement.read(run) * unit)
+    return Row(published_row, expected, measurement.holds, measurement.read(run) * unit)
 
 
 def _settings(runs: Iterable[Run]) -> dict[str, object]:

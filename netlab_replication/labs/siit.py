@@ -49,7 +49,7 @@ def _window(window_bytes: int) -> Measurements:
     }
 
 
-def _beside(udp_flows: int) -> Measurement:
+def _tcp_beside_udp(udp_flows: int) -> Measurement:
     """Return the measurement of the total goodput in Mbit/s of one TCP and `udp_flows` UDP flows of one host: their
     sockets wait for room in the queue of its own interface, and nothing is lost.
     """
@@ -63,13 +63,13 @@ def _beside(udp_flows: int) -> Measurement:
     )
     flows: list[Traffic] = [*[udp] * udp_flows, Tcp("h1", "h2")]
     # A full link carries whole frames of both kinds; their numbers change the result by at most a per cent.
-    held = [*[UDP_HELD_PACKETS] * udp_flows, TCP_HELD_PACKETS]
+    held_packets = [*[UDP_HELD_PACKETS] * udp_flows, TCP_HELD_PACKETS]
     payloads = [*[IPERF_PAYLOAD_BYTES] * udp_flows, theory.MSS_BYTES]
     frames = [
         *[theory.udp_wire_bytes(IPERF_PAYLOAD_BYTES, "ethernet")] * udp_flows,
         theory.tcp_wire_bytes(theory.MSS_BYTES, "ethernet"),
     ]
-    expected = float(sum(theory.held_shares_mbps(held, payloads, frames, 100)))
+    expected = float(sum(theory.held_shares_mbps(held_packets, payloads, frames, 100)))
     return Measurement(
         Scenario(_wire(0.1), flows, duration_s=10, interval_s=1), lambda run: float(run.goodput_mbps(1).sum()), expected
     )
@@ -123,5 +123,7 @@ def measurements() -> Settings:
         ("bdp", "100 Mbit/s 16 ms window 150 kB"): _window(150_000),
         ("bdp", "100 Mbit/s 16 ms window 187.5 kB"): _window(187_500),
         ("bdp", "100 Mbit/s 16 ms window 192 kB"): _window(192_000),
-        ("tcp-beside-udp", "TCP and p UDP flows of 100 Mbit/s for 60 s: total"): {("all", "throughput"): _beside(2)},
+        ("tcp-beside-udp", "TCP and p UDP flows of 100 Mbit/s for 60 s: total"): {
+            ("all", "throughput"): _tcp_beside_udp(2)
+        },
     }

@@ -72,7 +72,9 @@ def _iperf(src: str, dst: str, megabits: float, link: str) -> Measurements:
     }
 
 
-def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | None = None) -> Measurements:
+def _separate_transfer(
+    topology: Topology, src: str, dst: str, name: str, small: Topology | None = None
+) -> Measurements:
     """Return the measurements of a ping's round-trip time and then the goodput of a TCP transfer of 25 s from `src` to
     `dst`, alone in a network, by `name` and quantity: (`name`, "rtt") and (`name`, "throughput"). `small` is the
     network of the transfer's second run, with shorter queues; None repeats the first.
@@ -115,10 +117,10 @@ def _link(name: str) -> Measurements:
     rate_mbps, delay_ms, queue = PORTFOLIO_LINKS[name]
     topology = topologies.dumbbell(pairs=1, rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=queue)
     number = int(name[1])
-    return _alone(topology, "h1", "h2", f"r{number}-r{number + 1}")
+    return _separate_transfer(topology, "h1", "h2", f"r{number}-r{number + 1}")
 
 
-def _together(
+def _simultaneous_transfers(
     pairs: Sequence[str], shares_mbps: Sequence[float], streams: Sequence[int] | None = None, shared: bool = True
 ) -> Measurements:
     """Return the measurements of simultaneous TCP transfers of 25 s, each with a ping, between pairs such as "h1-h4",
@@ -171,10 +173,10 @@ def measurements() -> Settings:
     whole = portfolio()
     small = portfolio(shared_limit=True)
     l2, l3 = (theory.tcp_goodput_limit_mbps(PORTFOLIO_LINKS[name][0]) for name in ("L2", "L3"))
-    separate = _together(["h1-h4", "h8-h9"], [l2, l3], shared=False)
+    separate = _simultaneous_transfers(["h1-h4", "h8-h9"], [l2, l3], shared=False)
     parallel = {
         key: measurement
-        for key, measurement in _together(["h1-h4", "h2-h5", "h3-h6"], [l2 / 4] * 3, [2, 1, 1]).items()
+        for key, measurement in _simultaneous_transfers(["h1-h4", "h2-h5", "h3-h6"], [l2 / 4] * 3, [2, 1, 1]).items()
         if key[1] == "throughput"
     }
     return {
@@ -186,11 +188,13 @@ def measurements() -> Settings:
         ("path", "one flow alone"): {
             key: measurement
             for pair in ("h1-h4", "h1-h9", "h7-h9")
-            for key, measurement in _alone(whole, *ends(pair), pair, small).items()
+            for key, measurement in _separate_transfer(whole, *ends(pair), pair, small).items()
         },
-        ("multiplexing", "two pairs sharing L1 and L2"): _together(["h1-h4", "h2-h5"], [l2 / 2] * 2),
-        ("multiplexing", "three pairs sharing L1 and L2"): _together(["h1-h4", "h2-h5", "h3-h6"], [l2 / 3] * 3),
-        ("multiplexing", "two pairs sharing L2 only"): _together(["h1-h4", "h7-h9"], [l2 / 2] * 2),
+        ("multiplexing", "two pairs sharing L1 and L2"): _simultaneous_transfers(["h1-h4", "h2-h5"], [l2 / 2] * 2),
+        ("multiplexing", "three pairs sharing L1 and L2"): _simultaneous_transfers(
+            ["h1-h4", "h2-h5", "h3-h6"], [l2 / 3] * 3
+        ),
+        ("multiplexing", "two pairs sharing L2 only"): _simultaneous_transfers(["h1-h4", "h7-h9"], [l2 / 2] * 2),
         ("multiplexing", "two pairs sharing only router r3"): separate,
         ("parallel", "h1 opens two connections beside h2 and h3"): parallel,
     }

@@ -283,7 +283,7 @@ def test_links_and_special_files_are_refused(tmp_path: Path, kind: bytes) -> Non
 
 
 def test_an_oversized_member_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "LARGEST_BYTES", 10)
+    monkeypatch.setattr(archive, "MAX_BYTES", 10)
     file = tmp_path / "big.tar.xz"
     with tarfile.open(file, "w:xz") as tar:
         member = tarfile.TarInfo("netlab-kernel/pocket/linux")
