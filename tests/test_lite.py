@@ -90,7 +90,7 @@ def test_a_wheel_is_entered_by_the_names_that_cells_import(lite: ModuleType, tmp
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("some/__init__.py", "some/part.py", "other.py", "some_thing-1.2.dist-info/METADATA"):
             archive.writestr(name, "")
-    entry = lite.described(path, ["numpy"])
+    entry = lite.lock_entry(path, ["numpy"])
     assert (entry["name"], entry["version"], entry["imports"]) == ("some-thing", "1.2", ["other", "some"])
 
 
@@ -123,7 +123,7 @@ def test_what_only_a_notebook_server_needs_is_left_out_of_a_wheel(lite: ModuleTy
         ):
             archive.writestr(name, name)
     (tmp_path / "lean").mkdir()
-    with zipfile.ZipFile(lite.lean(wheel, tmp_path / "lean")) as archive:
+    with zipfile.ZipFile(lite.strip_wheel(wheel, tmp_path / "lean")) as archive:
         assert archive.namelist() == kept
 
 
@@ -188,7 +188,7 @@ def test_without_compiling_nothing_is_left_for_later(packs: ModuleType, tmp_path
 
 
 def test_an_empty_wheel_is_entered_and_offers_nothing_to_import(lite: ModuleType, tmp_path: Path) -> None:
-    assert lite.described(lite.empty_wheel("jedi", tmp_path), [])["imports"] == []
+    assert lite.lock_entry(lite.empty_wheel("jedi", tmp_path), [])["imports"] == []
 
 
 def test_a_large_script_has_a_packed_copy_and_one_that_asks_for_its_own_address_has_none(

@@ -283,7 +283,7 @@ def test_all_that_the_kernels_need_has_a_name_in_each_distribution_as_the_page_s
     monkeypatch.setattr(setup.shutil, "which", lambda name, **_more: name if name == tool else None)
     programs = [*prerequisites.NEEDED_PROGRAMS, "ip", "tc", *setup.OPTIONAL, "headers", "venv"]
     names = {setup.package_of(name) for name in programs}
-    line = setup._elsewhere(sorted(names))
+    line = setup._install_command(sorted(names))
     assert line.startswith(f"sudo {setup.OTHER_TOOLS[tool][0]} ")
     page = next(row for row in PAGE.read_text().splitlines() if f"`sudo {tool} " in row)
     named, documented = set(line.split()), set(page.split("`")[1].split())

@@ -37,7 +37,7 @@ BASE = "localhost/netlab-base"
 # The names of processors in Debian, Docker and the profiles.
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 TAG = "netlab"
-LARGEST_BYTES = 1_200_000_000
+MAX_BYTES = 1_200_000_000
 # The processor that qemu-user takes by itself signs pointers, which is most of its time.
 EMULATED = "cortex-a72"
 # How much longer a trial may take there.
@@ -78,10 +78,12 @@ class ImageError(Exception):
 
 def run(*words: str | Path) -> str:
     """Run a program whose output is asked for; a failure is told with its last words."""
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise ImageError(f"{words[0]} {words[1]} ended with status {done.returncode}: {done.stderr.strip()[-2000:]}")
-    return done.stdout.strip()
+    process = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+    if process.returncode != 0:
+        raise ImageError(
+            f"{words[0]} {words[1]} ended with status {process.returncode}: {process.stderr.strip()[-2000:]}"
+        )
+    return process.stdout.strip()
 
 
 def need(*programs: str) -> None:
@@ -168,7 +170,7 @@ def build(options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def mounted(tag: str) -> Iterator[Path]:
+def mounted_image(tag: str) -> Iterator[Path]:
     """The image's files."""
     container = run("buildah", "from", "--pull-never", tag)
     try:
@@ -287,10 +289,10 @@ def specification(
 
 
 @dataclass(frozen=True)
-class Seen:
+class ProgramResult:
     """The outcome of a program in the container: its output, seconds of wall-clock and processor time, and its peak memory."""
 
-    said: str
+    output: str
     wall_s: float
     cpu_s: float
     memory_mb: float
@@ -310,7 +312,7 @@ class Student:
         for own in (self.home, self.tmp):
             os.chown(own, UID, UID)
 
-    def run(self, *words: str, patience_s: float = 540.0) -> Seen:
+    def run(self, *words: str, patience_s: float = 540.0) -> ProgramResult:
         """Run a program as the student.
 
         Raises
@@ -319,8 +321,8 @@ class Student:
             When it fails, with its last words.
         """
         name = f"netlab-image-{os.getpid()}"
-        told = specification(name, self._rootfs, self._settings, self.home, self.tmp, self._profile, words)
-        (self._bundle / "config.json").write_text(json.dumps(told))
+        runtime_config = specification(name, self._rootfs, self._settings, self.home, self.tmp, self._profile, words)
+        (self._bundle / "config.json").write_text(json.dumps(runtime_config))
         began_s = time.monotonic()
         out = self._bundle / "out"
         with out.open("w+") as said:
@@ -348,7 +350,7 @@ class Student:
         text = out.read_text(errors="replace")
         if process.returncode != 0:
             raise ImageError(f"{' '.join(words)} ended with status {process.returncode}:\n{text[-3000:]}")
-        return Seen(text, time.monotonic() - began_s, cpu_s, most / 1e6)
+        return ProgramResult(text, time.monotonic() - began_s, cpu_s, most / 1e6)
 
 
 def usage(name: str) -> tuple[float, float]:
@@ -393,16 +395,16 @@ def look_at_files(rootfs: Path) -> None:
     """The image's size, and that it holds what the Dockerfile names and nothing of the instructor's or of the build's."""
     size = size_bytes(rootfs)
     print(f"size: {size / 1e6:.0f} MB of files", flush=True)
-    require(size <= LARGEST_BYTES, f"The image has {size / 1e6:.0f} MB, more than {LARGEST_BYTES / 1e6:.0f}.")
+    require(size <= MAX_BYTES, f"The image has {size / 1e6:.0f} MB, more than {MAX_BYTES / 1e6:.0f}.")
     there = {path.name for path in (rootfs / "opt/netlab").iterdir()}
     wheels = {name for name in there if name.startswith("netlab-") and name.endswith(".whl")}
     require(len(wheels) == 1, f"/opt/netlab has the wheels {sorted(wheels)}, not one.")
     more = there - wheels - {".venv", "requirements.lock", "requirements-hub.lock"}
     require(not more, f"Too much is in /opt/netlab: {sorted(more)}.")
-    told = [path for path in rootfs.rglob("*") if path.name in {"solutions", "examiners"} and path.is_dir()]
-    told = [path for path in told if not in_foreign_package(path)]
-    told += rootfs.glob("opt/netlab/.venv/lib/*/site-packages/netlab_classroom")
-    require(not told, f"The instructor's files are in the image: {told}.")
+    instructor_files = [path for path in rootfs.rglob("*") if path.name in {"solutions", "examiners"} and path.is_dir()]
+    instructor_files = [path for path in instructor_files if not in_foreign_package(path)]
+    instructor_files += rootfs.glob("opt/netlab/.venv/lib/*/site-packages/netlab_classroom")
+    require(not instructor_files, f"The instructor's files are in the image: {instructor_files}.")
     # The image's trusted certificates, with Debian's names.
     debian = certificates(rootfs / "usr/share/ca-certificates")
     require(bool(debian), "The image has no certificates of Debian's.")
@@ -423,39 +425,41 @@ def certificates(folder: Path) -> set[str]:
     return {"".join(found.split()) for text in texts for found in mark.findall(text)}
 
 
-def done(what: str, seen: Seen) -> Seen:
-    print(f"{what:40} {seen.wall_s:6.1f} s, CPU {seen.cpu_s:6.1f} s, {seen.memory_mb:5.0f} MB", flush=True)
-    return seen
+def report_step(what: str, result: ProgramResult) -> ProgramResult:
+    print(f"{what:40} {result.wall_s:6.1f} s, CPU {result.cpu_s:6.1f} s, {result.memory_mb:5.0f} MB", flush=True)
+    return result
 
 
 def try_server(student: Student, _options: argparse.Namespace) -> None:
     shutil.copy(HUB, student.tmp / HUB.name)
-    done("jupyterhub-singleuser, empty home", student.run("python", f"/tmp/{HUB.name}", str(SERVER_S * student.slower)))
+    report_step(
+        "jupyterhub-singleuser, empty home", student.run("python", f"/tmp/{HUB.name}", str(SERVER_S * student.slower))
+    )
     copies = sorted(path.name for path in (student.home / "netlab-chapters").glob("??_*.ipynb"))
     chapters = sorted(path.name for path in (ROOT / "notebooks").glob("??_*.ipynb"))
     require(copies == chapters, f"The home has {copies} instead of {chapters}.")
 
 
 def try_doctor(student: Student, _options: argparse.Namespace) -> None:
-    seen = done("netlab doctor", student.run("netlab", "doctor"))
-    require("Ready" in seen.said, f"netlab doctor is not ready:\n{seen.said}")
+    result = report_step("netlab doctor", student.run("netlab", "doctor"))
+    require("Ready" in result.output, f"netlab doctor is not ready:\n{result.output}")
 
 
 def try_demo(student: Student, _options: argparse.Namespace) -> None:
-    seen = done("netlab demo", student.run("netlab", "demo"))
-    lines = [" ".join(line.split()) for line in seen.said.splitlines()]
+    result = report_step("netlab demo", student.run("netlab", "demo"))
+    lines = [" ".join(line.split()) for line in result.output.splitlines()]
     missing = [line for line in demo_table() if line not in lines]
-    require(not missing, f"netlab demo does not say {missing}:\n{seen.said}")
+    require(not missing, f"netlab demo does not say {missing}:\n{result.output}")
 
 
 def try_live(student: Student, _options: argparse.Namespace) -> None:
-    done("a live lab, 60 s of TCP", student.run("python", "-c", LIVE))
+    report_step("a live lab, 60 s of TCP", student.run("python", "-c", LIVE))
 
 
 def try_chapters(student: Student, options: argparse.Namespace) -> None:
     student.run("netlab", "lab", "--update-only")
     for chapter in options.chapter or CHAPTERS:
-        done(chapter, student.run(*EXECUTE.format(chapter).split()))
+        report_step(chapter, student.run(*EXECUTE.format(chapter).split()))
         written = json.loads((student.tmp / f"{chapter}.ipynb").read_text())
         outputs = [output for cell in written["cells"] for output in cell.get("outputs", ())]
         require(len(outputs) > 3, f"{chapter} has {len(outputs)} outputs.")
@@ -479,7 +483,10 @@ def try_image(options: argparse.Namespace) -> None:
         settings["Env"].append(f"QEMU_CPU={EMULATED}")
     require(str(settings.get("User")) == str(UID), f"The image's user is {settings.get('User')!r}, not {UID}.")
     print(f"{options.runtime}, {profile}, load {os.getloadavg()[0]:.1f}")
-    with mounted(options.tag) as rootfs, tempfile.TemporaryDirectory(prefix="netlab-image-", dir="/var/tmp") as folder:
+    with (
+        mounted_image(options.tag) as rootfs,
+        tempfile.TemporaryDirectory(prefix="netlab-image-", dir="/var/tmp") as folder,
+    ):
         look_at_files(rootfs)
         slower = EMULATED_SLOWER if foreign else 1
         student = Student(options.runtime, rootfs, settings, profile, Path(folder), slower)

@@ -134,7 +134,7 @@ def with_needs(names: tuple[str, ...], packages: dict[str, Any]) -> set[str]:
     return found
 
 
-def described(path: Path, depends: list[str]) -> dict[str, Any]:
+def lock_entry(path: Path, depends: list[str]) -> dict[str, Any]:
     """A wheel as Pyodide's lock file has it, so that an import in a cell loads it."""
     with zipfile.ZipFile(path) as archive:
         folders = {re.split(r"/|\.py$", name)[0] for name in archive.namelist() if name.endswith(".py")}
@@ -150,7 +150,7 @@ def described(path: Path, depends: list[str]) -> dict[str, Any]:
     }
 
 
-def lean(path: Path, target: Path) -> Path:
+def strip_wheel(path: Path, target: Path) -> Path:
     """Copy a wheel into a folder without what the page does not need of it; returns the copy."""
     pattern = re.compile(LEFT_OUT.get(path.name.partition("-")[0], r"$."))
     copy = target / path.name
@@ -197,9 +197,9 @@ def put_pyodide(source: Path, target: Path, wheels: list[Path]) -> None:
         "ipywidgets": ["comm", "ipython"],
     }
     for package in packages.values():
-        lean(source / package["file_name"], target)
-    for path in (*(lean(path, target) for path in wheels), *(empty_wheel(name, target) for name in ABSENT)):
-        entry = described(path, needs.get(path.name.partition("-")[0], []))
+        strip_wheel(source / package["file_name"], target)
+    for path in (*(strip_wheel(path, target) for path in wheels), *(empty_wheel(name, target) for name in ABSENT)):
+        entry = lock_entry(path, needs.get(path.name.partition("-")[0], []))
         packages[entry["name"]] = entry
     (target / LOCK).write_text(json.dumps({**lock, "packages": packages}))
     sign(target)

@@ -27,14 +27,14 @@ def hashed(folder: Path, name: str, data: bytes, suffix: str = "bin") -> str:
     return path.name
 
 
-def packed(files: dict[str, bytes]) -> bytes:
+def compress_files(files: dict[str, bytes]) -> bytes:
     """Pack files: a line of JSON with names and sizes, then their bytes, all as one stream of gzip. Equal kinds lie together."""
     names = sorted(files, key=lambda name: (name.rpartition(".")[2], name))
     head = json.dumps([[name, len(files[name])] for name in names], separators=(",", ":"))
     return gzip.compress(b"".join([head.encode(), b"\n", *(files[name] for name in names)]), 9, mtime=0)
 
 
-def archived(files: dict[str, bytes]) -> bytes:
+def zip_archive(files: dict[str, bytes]) -> bytes:
     """A ZIP archive of files, from which Python can import."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -83,12 +83,12 @@ def put(pyodide: Path, finder: str, *, compiled: bool) -> dict[str, str]:
     ]
     python[f"{SITE}/_others.py"] = finder.encode()
     python[f"{SITE}/_others.txt"] = "\n".join(sorted(modules)).encode()
-    (pyodide / bytecode.LIBRARY).write_bytes(archived({}))  # Pyodide asks for it
+    (pyodide / bytecode.LIBRARY).write_bytes(zip_archive({}))  # Pyodide asks for it
     written = {}
     for name in ENGINE:
         written[name] = hashed(pyodide, name, gzip.compress((pyodide / name).read_bytes(), 9, mtime=0))
         (pyodide / name).unlink()
-    written["python"] = hashed(pyodide, "python", packed(python))
-    written["netlab"] = hashed(pyodide, "netlab", packed(netlab))
-    written["others"] = hashed(pyodide, "others", archived(others), "zip")
+    written["python"] = hashed(pyodide, "python", compress_files(python))
+    written["netlab"] = hashed(pyodide, "netlab", compress_files(netlab))
+    written["others"] = hashed(pyodide, "others", zip_archive(others), "zip")
     return written

@@ -26,10 +26,10 @@ def table() -> str:
     return HEAD + "".join(rows)
 
 
-def rewritten(page: str) -> str:
+def rewrite_page(page: str) -> str:
     """Return the page's text with the present table in place of the one that it has."""
     return re.sub(f"{re.escape(HEAD)}(\\|.*\n)*", lambda _found: table(), page)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rewritten(PAGE.read_text()))
+    PAGE.write_text(rewrite_page(PAGE.read_text()))

@@ -208,7 +208,7 @@ def package_of(program: str) -> str:
     return PACKAGES.get(program) or tree.PACKAGES.get(program, program)
 
 
-def _elsewhere(names: Sequence[str]) -> str:
+def _install_command(names: Sequence[str]) -> str:
     """Say how a distribution without apt installs what these Debian packages bring."""
     for tool, (command, own_names) in OTHER_TOOLS.items():
         if shutil.which(tool):
@@ -234,7 +234,7 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
     command = "apt-get install -y --no-install-recommends " + " ".join(names)
     apt = shutil.which("apt-get")
     if not required and not (apt and os.geteuid() == 0):
-        line = f"sudo {command}" if apt else _elsewhere(names)
+        line = f"sudo {command}" if apt else _install_command(names)
         say(f"Commands in hosts will lack {', '.join(missing)}. To install them:\n  {line}")
         return
     what = f"These are missing: {', '.join(required)}."
@@ -244,7 +244,7 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
             what += "\nUntil then, .venv/bin/netlab lab goes on with the kernel that is here."
     if not apt:
         source = f"{sources.why_no_source()}\n" if for_kernel else ""
-        raise SetupError(f"{what}\nInstall them:\n  {_elsewhere(names)}\n{source}{AGAIN}")
+        raise SetupError(f"{what}\nInstall them:\n  {_install_command(names)}\n{source}{AGAIN}")
     prefix: list[str] = []
     if os.geteuid() != 0:
         prefix = ["sudo"] if sys.stdin.isatty() else ["sudo", "-n"]
@@ -374,7 +374,7 @@ def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -
     def packages() -> tuple[str, float]:
         return environment.progress() if environment else ("", 0.0)
 
-    def heard(moment: BuildProgress) -> None:
+    def show_progress(moment: BuildProgress) -> None:
         if environment:
             environment.raise_failure()
         words, rest_s = packages()
@@ -383,7 +383,7 @@ def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -
     try:
         if kinds:
             try:
-                why_no_library = building.build(progress=heard, kinds=kinds).why_no_library
+                why_no_library = building.build(progress=show_progress, kinds=kinds).why_no_library
             except NetlabError as error:
                 # The packages are whole without it, and with them there is `netlab` to try again and to ask.
                 no_kernel = error

@@ -86,7 +86,7 @@ def student_files() -> dict[str, bytes]:
         for page in PAGES:
             (carried / page).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / page, carried / page)
-        files = _built(place)
+        files = _build_wheel(place)
     # The kernels' licence comes on top of netlab's own.
     about = f"{PROJECT}.dist-info/METADATA"
     files[about] = files[about].replace(LICENCE.encode(), f"{LICENCE} AND GPL-2.0-only".encode(), 1)
@@ -105,7 +105,7 @@ def classroom_files() -> dict[str, bytes]:
         shutil.copy(ROOT / "netlab_classroom" / "README.md", place)
         ignored = shutil.ignore_patterns("__pycache__", ".*")
         shutil.copytree(ROOT / "solutions", place / "netlab_classroom" / "carried" / "solutions", ignore=ignored)
-        return _built(place)
+        return _build_wheel(place)
 
 
 def _copy_packages(place: Path, names: Sequence[str]) -> None:
@@ -114,7 +114,7 @@ def _copy_packages(place: Path, names: Sequence[str]) -> None:
         shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__", "carried"))
 
 
-def _built(source: Path) -> dict[str, bytes]:
+def _build_wheel(source: Path) -> dict[str, bytes]:
     """Build the project in the directory `source` with pip, and return the wheel's files by their names."""
     with tempfile.TemporaryDirectory(prefix="netlab-wheel-") as folder:
         subprocess.run(

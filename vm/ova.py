@@ -134,11 +134,11 @@ def make(disk: Path) -> Path:
             about = tarfile.TarInfo(member)
             about.size = len(content)
             tar.addfile(about, io.BytesIO(content))
-        tar.add(disk, disk.name, filter=_nobody)
+        tar.add(disk, disk.name, filter=_without_owner)
     return target
 
 
-def _nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
+def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     member.mode = 0o644
