@@ -134,5 +134,5 @@ def test_the_reference_names_every_field_of_a_scenario_file() -> None:
 def test_the_table_of_traffic_has_the_fields_of_the_classes() -> None:
     page = (DOCS / "reference" / "scenario_file.md").read_text()
     program = load("tools/scenario_fields.py")
-    assert program.rewritten(page) == page, "run `.venv/bin/python tools/scenario_fields.py`"
-    assert program.rewritten(page.replace("`window_bytes`, ", "")) == page
+    assert program.rewrite_page(page) == page, "run `.venv/bin/python tools/scenario_fields.py`"
+    assert program.rewrite_page(page.replace("`window_bytes`, ", "")) == page
