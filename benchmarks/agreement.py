@@ -67,13 +67,13 @@ def total(run: nl.Run) -> float:
     return float(run.flows[run.flows.kind == "tcp"].goodput_mbps.sum())
 
 
-def settled_rtt(run: nl.Run) -> float:
+def settled_rtt_ms(run: nl.Run) -> float:
     """Mean RTT of the first TCP flow over the second half of the run."""
     rows = run.intervals[(run.intervals.flow == run.flows.flow[0])]
     return float(rows[rows.t_s > rows.t_s.max() / 2].rtt_ms.mean())
 
 
-def ping_rtt(run: nl.Run) -> float:
+def ping_rtt_ms(run: nl.Run) -> float:
     """Median RTT of the pings of the second half, when queues have settled."""
     return float(run.pings[run.pings.t_s > run.pings.t_s.max() / 2].rtt_ms.median())
 
@@ -95,18 +95,18 @@ def cases() -> list[Case]:
 
     def idle(rate_mbps: float, delay_ms: float, short: bool = False) -> Case:
         theory = 2 * delay_ms + 2 * PING_BYTES * 8 / rate_mbps / 1000
-        quantities = [Quantity("RTT (ms)", ping_rtt, theory, 0.02)]
+        quantities = [Quantity("RTT (ms)", ping_rtt_ms, theory, 0.02)]
         return Case(
             f"ping, {rate_mbps:g} Mbit/s, {delay_ms:g} ms", path(rate_mbps, delay_ms), [ping], 4, quantities, short
         )
 
     def udp(offered_mbps: float, rate_mbps: float, short: bool = False) -> Case:
-        most = min(offered_mbps, rate_mbps * UDP_SHARE)
-        quantities = [Quantity("goodput (Mbit/s)", goodput(), most, 0.01)]
-        if offered_mbps > most:
+        limit_mbps = min(offered_mbps, rate_mbps * UDP_SHARE)
+        quantities = [Quantity("goodput (Mbit/s)", goodput(), limit_mbps, 0.01)]
+        if offered_mbps > limit_mbps:
             # Packets that are in the queue when the sender stops arrive too.
             sent = offered_mbps * 5
-            quantities.append(Quantity("loss rate", loss, 1 - (most * 5 + 100 * 0.008) / sent, 0.02))
+            quantities.append(Quantity("loss rate", loss, 1 - (limit_mbps * 5 + 100 * 0.008) / sent, 0.02))
         name = f"UDP, {offered_mbps:g} into {rate_mbps:g} Mbit/s"
         flow = nl.Udp("h1", "h2", rate_mbps=offered_mbps, duration_s=5)
         return Case(name, path(rate_mbps, 10), [flow], 6, quantities, short)
@@ -118,7 +118,7 @@ def cases() -> list[Case]:
         fills = congestion == "cubic" and not more
         quantities = [
             Quantity("goodput (Mbit/s)", goodput(), limit if fills else None, 0.03),
-            Quantity("RTT (ms)", settled_rtt, None, 0.10),
+            Quantity("RTT (ms)", settled_rtt_ms, None, 0.10),
         ]
         aqm = f", {more['aqm']}" if more else ""
         name = f"{congestion}, {rate_mbps:g} Mbit/s, {delay_ms:g} ms, {queue_packets} packets{aqm}"
@@ -131,7 +131,7 @@ def cases() -> list[Case]:
         limit = 10 * TCP_SHARE
         quantities = [
             Quantity("goodput of both (Mbit/s)", total, limit if aqm == "fifo" else None, 0.03),
-            Quantity("ping's RTT (ms)", ping_rtt, None, 0.15),
+            Quantity("ping's RTT (ms)", ping_rtt_ms, None, 0.15),
         ]
         network = nl.topologies.dumbbell(pairs=2, rate_mbps=10, delay_ms=20, queue_packets=100, aqm=aqm)
         flows = [nl.Tcp(f"h{i}", f"h{i + 2}", congestion="reno") for i in (1, 2)]
@@ -203,7 +203,7 @@ of 10 ms and its wire, 2 % faster.
 """
 
 
-def drawn(case: Case, quantity: Quantity) -> list[float]:
+def drawn_values(case: Case, quantity: Quantity) -> list[float]:
     """The quantity in the pocket kernel when the second flow starts at each of STARTS_S."""
     first, second, *rest = case.traffic
     runs = (
@@ -224,24 +224,24 @@ def table(files: list[Path]) -> str:
     for case in cases():
         for place, quantity in enumerate(case.quantities):
             values = [one["rows"].get(case.name, [None] * 9)[place] for one in measured]
-            known = [value for value in values if value is not None]
-            base = quantity.theory if quantity.theory is not None else (known or [0.0])[0]
+            values_found = [value for value in values if value is not None]
+            base = quantity.theory if quantity.theory is not None else (values_found or [0.0])[0]
             compare = [
                 value
                 for one, value in zip(measured, values, strict=True)
                 if value is not None and one["engine"] != SHAPED
             ]
             off = max((abs(value - base) / base for value in compare), default=0.0)
-            compared = len(known) > (quantity.theory is None)
+            compared = len(values_found) > (quantity.theory is None)
             if off > quantity.tolerance:
                 like = shaped.get(case.name, [float("inf")] * 9)[place]
-                there = all(abs(value - like) / like <= quantity.tolerance for value in compare[1:])
+                agrees = all(abs(value - like) / like <= quantity.tolerance for value in compare[1:])
                 name = f"{case.name}: {quantity.what}"
-                if there:
+                if agrees:
                     explained.append(name)
                 elif (
                     len(case.traffic) > 2
-                    and (draws := drawn(case, quantity))
+                    and (draws := drawn_values(case, quantity))
                     and min(draws) <= min(compare) <= max(compare) <= max(draws)
                 ):
                     by_chance.append(f"{name}, {min(draws):.4g} to {max(draws):.4g}")

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from unittest import mock
 
-from harness import Cost, busy, cost, in_turns, table
+from harness import Cost, busy_processes, cost, run_in_turns, table
 
 import netlab as nl
 from netlab_engines import cores, preboot
@@ -90,8 +90,8 @@ def main() -> None:
                     run, mock.patch.object(cores.Pin, "look", return_value=None), booted=True
                 ),
             }
-            with busy(number):
-                found = in_turns(contestants, options.repetitions)
+            with busy_processes(number):
+                found = run_in_turns(contestants, options.repetitions)
             table(f"A {name} beside {number} busy programs", ("wall (s)", "processor (s)"), found, ratio=AS_IT_IS)
 
 

@@ -26,7 +26,7 @@ from collections import Counter
 from pathlib import Path
 
 import nbformat
-from harness import busy, used_s
+from harness import busy_processes, used_s
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -104,17 +104,17 @@ def speed(place: Path, number: int, jobs: int) -> list[str]:
         entries.append(Entry(student, {"token": f"token-{each}"}))
         expected[student] = ANSWERS[kind][1]
         (place / "in" / f"{student}.ipynb").write_text(submission(chapter, f"token-{each}", ANSWERS[kind][0]))
-    graded, wall_s, cpu_s = timed(chapter, place / "in", place / "speed", jobs, entries=entries)
-    given = {result["student"]: reports.total(result) for result in graded.results}
+    graded, wall_s, cpu_s = timed_grading(chapter, place / "in", place / "speed", jobs, entries=entries)
+    awarded = {result["student"]: reports.total(result) for result in graded.results}
     print(
         f"speed: {number} submissions of {TOPIC}: {wall_s:.0f} s of wall time, {cpu_s:.0f} s of processor time "
         f"({cpu_s / number:.1f} s each); goal {GOAL_S * number / 30:.0f} s, ratio {wall_s / (GOAL_S * number / 30):.2f}",
         flush=True,
     )
     wrong = [
-        f"{student}: {given.get(student)} points for {points}"
+        f"{student}: {awarded.get(student)} points for {points}"
         for student, points in expected.items()
-        if given.get(student) != points
+        if awarded.get(student) != points
     ]
     return wrong + ([f"{wall_s:.0f} s is more than {GOAL_S:g} s for 30"] if wall_s > GOAL_S * number / 30 else [])
 
@@ -140,9 +140,9 @@ def many(place: Path, number: int, jobs: int) -> list[str]:
             else:
                 path.write_text(nbformat.writes(classroom.notebook(dict(classroom.RIGHT), token)))
                 expected[student] = dict(classroom.FULL)
-        graded, wall_s, cpu_s = timed(chapter, place / "in", place / "many", jobs, entries=entries)
+        graded, wall_s, cpu_s = timed_grading(chapter, place / "in", place / "many", jobs, entries=entries)
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    wrong = unequal("many", graded, expected)
+    wrong = mark_differences("many", graded, expected)
     print(
         f"many: {number} students, {number // 10} of them hostile: {wall_s:.0f} s, {cpu_s:.0f} s of processor time, the grader's peak "
         f"{peak_mb:.0f} MB; {len(graded.results)} rows, {len(wrong)} other than they must be",
@@ -156,16 +156,16 @@ def hand_ins(number: int) -> dict[str, str]:
     chance = random.Random(1)  # noqa: S311 (no secret)
     found = {}
     for each in range(number):
-        window, queued, gain, kept = chance.choice((4, 8, 16, 32, 64, 128)), *(chance.uniform(*ends) for ends in ENDS)
+        window, queued, gain, factor = chance.choice((4, 8, 16, 32, 64, 128)), *(chance.uniform(*ends) for ends in ENDS)
         source = (FIXED.format(window=window), *OWN)[each % 4]
-        for before, after in {
+        for old, new in {
             ": Any": "",
             "SMALLEST_SEGMENTS": "4",
             "QUEUED_SEGMENTS = 4.0": f"QUEUED_SEGMENTS = {queued:.1f}",
             "GAIN = 10, 1.1": f"GAIN = 10, {gain:.2f}",
-            "0.75 *": f"{kept:.2f} *",
+            "0.75 *": f"{factor:.2f} *",
         }.items():
-            source = source.replace(before, after)
+            source = source.replace(old, new)
         found[f"student-{each:02d}"] = FAILING[each // 10 % len(FAILING)] if each % 10 == 9 else source
     return found
 
@@ -197,15 +197,15 @@ def contests(place: Path, number: int, jobs: int) -> list[str]:
 
 def submission(chapter: master.Master, token: str, changes: dict[str, str | None]) -> str:
     """A notebook for students with the solution's answers, some of them changed."""
-    made = authoring.student_notebook(chapter.source, token)
+    notebook = authoring.student_notebook(chapter.source, token)
     edition = chapter.edition(token)
     solved = {cell.id: cell.source for cell in edition.solved}
-    asked = {each.id: each for each in edition.answer_cells}
-    for cell in made.cells:
-        if cell.id in asked and asked[cell.id].name:
+    answer_cells = {each.id: each for each in edition.answer_cells}
+    for cell in notebook.cells:
+        if cell.id in answer_cells and answer_cells[cell.id].name:
             change = changes.get(cell.id, solved[cell.id])
             cell.source = cell.source if change is None else change
-    text: str = nbformat.writes(made)
+    text: str = nbformat.writes(notebook)
     return text
 
 
@@ -217,28 +217,28 @@ def class_again(place: Path, jobs: int, only: str | None) -> list[str]:
     with classroom.sample_chapter() as chapter:
         pupils = classroom.whole(victim)
         classroom.write(place / "class", pupils)
-        before = digests(place / "class") | digests(victim)
+        old_digests = digests(place / "class") | digests(victim)
         expected = {pupil.name: pupil.expected for pupil in pupils}
-        first, first_s, cpu_s = timed(chapter, place / "class", place / "first", jobs)
-        wrong += unequal("first", first, expected)
+        first, first_s, cpu_s = timed_grading(chapter, place / "class", place / "first", jobs)
+        wrong += mark_differences("first", first, expected)
         print(f"class of {len(pupils)}: {first_s:.0f} s, {cpu_s:.0f} s of processor time", flush=True)
         if only in (None, "again"):
-            _, again_s, _ = timed(chapter, place / "class", place / "second", jobs)
+            _, again_s, _ = timed_grading(chapter, place / "class", place / "second", jobs)
             one, other = digests(place / "first"), digests(place / "second")
             differ = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
             print(f"again: {again_s:.0f} s; {len(one)} files, {len(differ)} differ", flush=True)
             wrong += [f"{name} differs from grading to grading" for name in differ]
         if only in (None, "busy"):
-            with busy(BUSY):
-                beside, busy_s, _ = timed(chapter, place / "class", place / "busy", jobs)
+            with busy_processes(BUSY):
+                beside, busy_s, _ = timed_grading(chapter, place / "class", place / "busy", jobs)
             print(f"beside {BUSY} busy processes: {busy_s:.0f} s, {busy_s / first_s:.1f} times as long", flush=True)
-            wrong += unequal("busy", beside, expected)
-        if digests(place / "class") | digests(victim) != before:
+            wrong += mark_differences("busy", beside, expected)
+        if digests(place / "class") | digests(victim) != old_digests:
             wrong.append("something beside the output changed")
     return wrong
 
 
-def timed(
+def timed_grading(
     chapter: master.Master, submissions: Path, output: Path, jobs: int, entries: list[Entry] | None = None
 ) -> tuple[GradedClass, float, float]:
     """Grade and write all reports, with no experiment known before; wall and processor time in s."""
@@ -251,14 +251,16 @@ def timed(
     return graded, time.monotonic() - begun_s, used_s() - cpu_s
 
 
-def unequal(what: str, graded: GradedClass, expected: dict[str, dict[str, tuple[str, float]]]) -> list[str]:
+def mark_differences(what: str, graded: GradedClass, expected: dict[str, dict[str, tuple[str, float]]]) -> list[str]:
     """Return the differences between given and expected points."""
-    given = {
+    marks_of = {
         result["student"]: {mark["key"]: (mark["status"], mark["points"]) for mark in result["exercises"]}
         for result in graded.results
     }
     return [
-        f"{what}: {name}: {given.get(name)} for {marks}" for name, marks in expected.items() if given.get(name) != marks
+        f"{what}: {name}: {marks_of.get(name)} for {marks}"
+        for name, marks in expected.items()
+        if marks_of.get(name) != marks
     ] + [f"{what}: {student} was not graded: {why}" for student, why in graded.failures.items()]
 
 

@@ -65,7 +65,7 @@ def scenarios() -> dict[str, nl.Scenario]:
     return found
 
 
-def measured(run: nl.Run) -> str:
+def result_hash(run: nl.Run) -> str:
     """A run without what changes with the day and the machine."""
     data = run.to_dict()
     for word in ("wall_s", "date", "machine", "confined", "python"):
@@ -91,32 +91,32 @@ def hour() -> tuple[bool, str]:
     """An hour of network time with 100 flows: memory in the first fifth and at most."""
     network = nl.topologies.dumbbell(pairs=50, rate_mbps=10, delay_ms=10, queue_packets=200)
     traffic = [nl.Tcp(f"h{k}", f"h{k + 50}", streams=2) for k in range(1, 51)]
-    seen: list[tuple[float, float]] = []
+    samples: list[tuple[float, float]] = []
 
-    def look(done_s: float, _whole_s: float) -> None:
-        seen.extend((done_s, memory_mb(pid)) for pid in children())
+    def sample(done_s: float, _whole_s: float) -> None:
+        samples.extend((done_s, memory_mb(pid)) for pid in children())
 
-    found = nl.run(network, traffic, duration_s=3600, interval_s=10, engine="library", progress=look)
-    early = max(mb for at_s, mb in seen if at_s < 720)
-    late = max(mb for at_s, mb in seen)
+    found = nl.run(network, traffic, duration_s=3600, interval_s=10, engine="library", progress=sample)
+    early = max(mb for at_s, mb in samples if at_s < 720)
+    late = max(mb for at_s, mb in samples)
     goodput = float(found.flows.goodput_mbps.sum())
-    said = f"{early:.1f} MB in the first fifth, {late:.1f} MB at most, sum of goodputs {goodput:.3f} Mbit/s, {found.settings['wall_s']} s"
-    return late - early < FLAT_MB and goodput > 9, said
+    summary = f"{early:.1f} MB in the first fifth, {late:.1f} MB at most, goodputs {goodput:.3f} Mbit/s, {found.settings['wall_s']} s"
+    return late - early < FLAT_MB and goodput > 9, summary
 
 
 def runs() -> tuple[bool, str]:
     """Many short runs, one after the other: every result equal, no failure, no file or process left."""
     scenario = nl.Scenario(dumbbell(), [nl.Tcp("h1", "h2")], 0.2, interval_s=0.1)
-    before = len(list(Path("/proc/self/fd").iterdir()))
+    old_files = len(list(Path("/proc/self/fd").iterdir()))
     began_s = time.monotonic()
-    different = {measured(run(scenario)) for _ in range(SHORT_RUNS)}
+    different = {result_hash(run(scenario)) for _ in range(SHORT_RUNS)}
     took_s = time.monotonic() - began_s
-    left = len(list(Path("/proc/self/fd").iterdir())) - before
-    said = (
+    left = len(list(Path("/proc/self/fd").iterdir())) - old_files
+    summary = (
         f"{SHORT_RUNS} runs in {took_s:.0f} s ({1000 * took_s / SHORT_RUNS:.1f} ms each), {len(different)} result(s), "
     )
-    said += f"{left} files and {len(children())} processes left"
-    return len(different) == 1 and left == 0 and not children(), said
+    summary += f"{left} files and {len(children())} processes left"
+    return len(different) == 1 and left == 0 and not children(), summary
 
 
 def kills() -> tuple[bool, str]:
@@ -125,7 +125,7 @@ def kills() -> tuple[bool, str]:
     sentences = 0
 
     def kill(wait_s: float) -> None:
-        _within(5.0, lambda: bool(children()))
+        _wait_until(5.0, lambda: bool(children()))
         time.sleep(wait_s)
         for pid in children():
             os.kill(pid, 9)
@@ -156,14 +156,14 @@ def deaths() -> tuple[bool, str]:
                 "library run": (0.3, lambda _: run(long)),
                 "pocket run": (0.3, lambda _: nl.run(long, engine="pocket", progress=False)),
                 "sweep": (0.5, lambda seed: nl.sweep([replace(each, seed=seed) for each in swept], progress=False)),
-                "live network": (0.5, _lived),
-                "grading": (4, lambda number: _graded(place, number // 4)),
+                "live network": (0.5, _run_live_network),
+                "grading": (4, lambda number: _grade(place, number // 4)),
             }
-            for kind, (most_s, work) in works.items():
+            for kind, (max_s, work) in works.items():
                 for number in range(KILLS):
                     how = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[number % 3]
                     wrong[f"{kind} {how.name}"] += not _dies_alone(
-                        partial(work, number), how, chance.uniform(0, most_s), name
+                        partial(work, number), how, chance.uniform(0, max_s), name
                     )
                     wrong["damaged"] += any(
                         result_store.load(path) is None for path in place.glob("marks/results/*.json")
@@ -181,14 +181,14 @@ def deaths() -> tuple[bool, str]:
             afresh = grade.grade(chapter, [place / "in"], place / "other", seed=last, progress=False)
             wrong["resumed grading"] += resumed != afresh
             again = [replace(each, seed=0) for each in swept]
-            wrong["repeated sweep"] += list(map(measured, nl.sweep(again, progress=False))) != list(
-                map(measured, map(run, again))
+            wrong["repeated sweep"] += list(map(result_hash, nl.sweep(again, progress=False))) != list(
+                map(result_hash, map(run, again))
             )
-    said = f"{KILLS} of each of {', '.join(works)}; {+wrong or 'none'} wrong, {sorted(rest)} are left"
-    return not +wrong and rest <= {f"netlab-{os.getuid()}"}, said
+    summary = f"{KILLS} of each of {', '.join(works)}; {+wrong or 'none'} wrong, {sorted(rest)} are left"
+    return not +wrong and rest <= {f"netlab-{os.getuid()}"}, summary
 
 
-def _lived(_number: int) -> None:
+def _run_live_network(_number: int) -> None:
     """Drive a live network for ever."""
     with nl.live(dumbbell(), engine="pocket") as lab:
         lab.start(nl.Tcp("h1", "h2"))
@@ -196,31 +196,31 @@ def _lived(_number: int) -> None:
             lab["h1"].run("ping -c 3 h2")
 
 
-def _graded(place: Path, seed: int) -> None:
+def _grade(place: Path, seed: int) -> None:
     words = ["--output", f"{place}/marks", "--seed", f"{seed}", "--resume", "--root", str(classroom.SAMPLE)]
     cli.main(["grade", "sample", f"{place}/in", *words])
 
 
-def _dies_alone(work: Callable[[], object], how: signal.Signals, wait_s: float, place: str) -> bool:
+def _dies_alone(work: Callable[[], object], signal_number: signal.Signals, wait_s: float, place: str) -> bool:
     """Fork a program, end it so long after its first process began; whether none of its processes is left within 10 s."""
     program = os.fork()
     if program == 0:
         # A shell starts what it puts into the background with Ctrl-C ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         with Path(os.devnull).open("wb") as nowhere, contextlib.suppress(BaseException):
-            for said in (1, 2):
-                os.dup2(nowhere.fileno(), said)
+            for descriptor in (1, 2):
+                os.dup2(nowhere.fileno(), descriptor)
             work()
         os._exit(0)
     marks = (f"{library_kernel.find().path}\0{program}".encode(), place.encode())
-    _within(5.0, lambda: bool(_with_mark(marks)))
+    _wait_until(5.0, lambda: bool(_with_mark(marks)))
     time.sleep(wait_s)
-    os.kill(program, how)
+    os.kill(program, signal_number)
     os.waitpid(program, 0)
-    return _within(10.0, lambda: not _with_mark(marks))
+    return _wait_until(10.0, lambda: not _with_mark(marks))
 
 
-def _within(limit_s: float, holds: Callable[[], bool]) -> bool:
+def _wait_until(limit_s: float, holds: Callable[[], bool]) -> bool:
     """Return whether a condition becomes true within a time."""
     end_s = time.monotonic() + limit_s
     while not (held := holds()) and time.monotonic() < end_s:
@@ -241,23 +241,23 @@ def _with_mark(marks: Iterable[bytes]) -> list[int]:
     return found
 
 
-def all_measured() -> dict[str, str]:
+def result_hashes() -> dict[str, str]:
     """Return the result of each scenario by its name."""
-    return {name: measured(run(scenario)) for name, scenario in scenarios().items()}
+    return {name: result_hash(run(scenario)) for name, scenario in scenarios().items()}
 
 
-def compared(alone: Mapping[str, str], there: Mapping[str, str]) -> tuple[bool, str]:
+def compare(expected: Mapping[str, str], results: Mapping[str, str]) -> tuple[bool, str]:
     """Return whether all results from elsewhere are the same, and a sentence about it."""
-    different = [name for name in alone if there.get(name) != alone[name]]
-    said = f"{len(alone) - len(different)} of {len(alone)} scenarios equal"
-    return not different, said + "".join(f"; {name} differs" for name in different)
+    different = [name for name in expected if results.get(name) != expected[name]]
+    summary = f"{len(expected) - len(different)} of {len(expected)} scenarios equal"
+    return not different, summary + "".join(f"; {name} differs" for name in different)
 
 
 def busy() -> tuple[bool, str]:
     """The same results beside processes that take every processor."""
-    alone = all_measured()
-    with harness.busy(2 * (os.cpu_count() or 1)):
-        return compared(alone, all_measured())
+    alone = result_hashes()
+    with harness.busy_processes(2 * (os.cpu_count() or 1)):
+        return compare(alone, result_hashes())
 
 
 def aarch64() -> tuple[bool, str]:
@@ -265,16 +265,16 @@ def aarch64() -> tuple[bool, str]:
     program, emulator = library_kernel.ready("aarch64"), shutil.which(QEMU)
     if program is None or emulator is None:
         return False, f"needs {QEMU} and 'netlab kernel build --cross aarch64'"
-    here = all_measured()
+    expected = result_hashes()
     with tempfile.TemporaryDirectory() as place:
         wrapper = Path(place) / "library"
         wrapper.write_text(f'#!/bin/sh\nexec {emulator} {program.path} "$@"\n')
         wrapper.chmod(0o755)
         began_s = time.monotonic()
         with mock.patch.dict(os.environ, NETLAB_LIBRARY=str(wrapper)):
-            there = all_measured()
-    equal, said = compared(here, there)
-    return equal, f"{said}, {time.monotonic() - began_s:.0f} s in the emulator"
+            results = result_hashes()
+    equal, summary = compare(expected, results)
+    return equal, f"{summary}, {time.monotonic() - began_s:.0f} s in the emulator"
 
 
 def published_scenarios() -> list[tuple[str, nl.Scenario]]:
@@ -292,15 +292,15 @@ def replication(part: int = 1, parts: int = 1) -> tuple[bool, str]:
     found: Counter[str] = Counter()
     for name, scenario in published_scenarios()[part - 1 :: parts]:
         try:
-            ours = run(scenario)
+            library_run = run(scenario)
         except EngineError as error:
-            verdict, said = "refused by the library kernel", str(error)
+            verdict, detail = "refused by the library kernel", str(error)
         else:
-            theirs = nl.run(scenario, engine="pocket", progress=False)
-            several = differences(theirs, ours)
-            verdict, said = (DIFFERENT, f"{len(several)} cells: {several[0]}") if several else ("equal", "")
+            pocket_run = nl.run(scenario, engine="pocket", progress=False)
+            several = differences(pocket_run, library_run)
+            verdict, detail = (DIFFERENT, f"{len(several)} cells: {several[0]}") if several else ("equal", "")
         found[verdict] += 1
-        print(f"  {name}: {verdict}. {said}", flush=True)
+        print(f"  {name}: {verdict}. {detail}", flush=True)
     return not found[DIFFERENT], "; ".join(f"{number} {verdict}" for verdict, number in found.most_common())
 
 
@@ -313,18 +313,18 @@ CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", nargs="*", choices=[*CHECKS, []])
-    said = "of the replication, every N-th scenario from K on"
-    parser.add_argument("--part", type=int, nargs=2, default=(1, 1), metavar=("K", "N"), help=said)
+    summary = "of the replication, every N-th scenario from K on"
+    parser.add_argument("--part", type=int, nargs=2, default=(1, 1), metavar=("K", "N"), help=summary)
     arguments = parser.parse_args()
     chosen = arguments.checks or list(CHECKS)
     checks = {**CHECKS, "replication": lambda: replication(*arguments.part)}
     failed = 0
     for name in chosen:
-        fine, said = checks[name]()
+        fine, summary = checks[name]()
         failed += not fine
         load = os.getloadavg()[0]
         print(
-            f"{name}: {'ok' if fine else 'FAILED'}: {(CHECKS[name].__doc__ or '').strip()} {said} (load {load:.1f})",
+            f"{name}: {'ok' if fine else 'FAILED'}: {(CHECKS[name].__doc__ or '').strip()} {summary} (load {load:.1f})",
             flush=True,
         )
     return failed

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from harness import Cost, cost, in_turns, table
+from harness import Cost, cost, run_in_turns, table
 
 import netlab as nl
 from netlab_engines.kernels import cache
@@ -42,44 +42,49 @@ FAST = nl.topologies.dumbbell(pairs=1, rate_mbps=100, delay_ms=5, queue_packets=
 DELAY_MS = 10
 
 
-def waiting(given: argparse.Namespace) -> None:
+def waiting(options: argparse.Namespace) -> None:
     """Measure a run in a guest that was booted before; a second run of twice the length shows the traffic's part."""
     os.environ["NETLAB_WARM"] = "1"
 
-    def timed(network: nl.Topology, flow: nl.Tcp, seconds: float) -> Cost:
+    def run_cost(network: nl.Topology, flow: nl.Tcp, seconds: float) -> Cost:
         time.sleep(UNTIL_READY_S)
         return cost(lambda: nl.run(network, [flow], duration_s=seconds))
 
-    def beside_traffic() -> list[float]:
-        short, long = (timed(LARGE, nl.Tcp("h1", "h9"), seconds) for seconds in (given.seconds, 2 * given.seconds))
+    def traffic_cost() -> list[float]:
+        short, long = (
+            run_cost(LARGE, nl.Tcp("h1", "h9"), seconds) for seconds in (options.seconds, 2 * options.seconds)
+        )
         return [2 * once - twice for once, twice in zip(short, long, strict=True)]
 
-    def small() -> Cost:
-        return timed(SMALL, nl.Tcp("h1", "h2"), given.seconds)
+    def small_run_cost() -> Cost:
+        return run_cost(SMALL, nl.Tcp("h1", "h2"), options.seconds)
 
     # A program gets a guest that waits from its second run on.
-    in_turns({"": small}, 2)
-    contestants = {"a small dumbbell (goal 0.25)": small, "15 nodes, beside the traffic (goal 0.6)": beside_traffic}
-    table("A run that finds a guest waiting", ["wall s", "processor s"], in_turns(contestants, given.repetitions))
+    run_in_turns({"": small_run_cost}, 2)
+    contestants = {
+        "a small dumbbell (goal 0.25)": small_run_cost,
+        "15 nodes, beside the traffic (goal 0.6)": traffic_cost,
+    }
+    table("A run that finds a guest waiting", ["wall s", "processor s"], run_in_turns(contestants, options.repetitions))
 
 
-def captures(given: argparse.Namespace) -> None:
+def captures(options: argparse.Namespace) -> None:
     """Measure the cost of a captured packet: the least of several runs counts, because other programs can only add to it."""
     # A guest that waits for the next run would be counted with the wrong one.
     os.environ["NETLAB_WARM"] = "0"
-    kept: list[nl.Run] = []
+    last_run: list[nl.Run] = []
 
-    def ran_s(wanted: list[nl.Capture]) -> float:
+    def ran_s(capture_list: list[nl.Capture]) -> float:
         def work() -> None:
-            kept[:] = [nl.run(FAST, [nl.Tcp("h1", "h2")], duration_s=given.seconds, captures=wanted)]
+            last_run[:] = [nl.run(FAST, [nl.Tcp("h1", "h2")], duration_s=options.seconds, captures=capture_list)]
 
         return cost(work).cpu_s
 
     def with_one() -> tuple[float, float]:
-        return ran_s([nl.Capture("r1", "r2")]), cost(lambda: kept[0].packets).cpu_s
+        return ran_s([nl.Capture("r1", "r2")]), cost(lambda: last_run[0].packets).cpu_s
 
-    found = in_turns({"without": lambda: (ran_s([]), 0.0), "with": with_one}, max(2, given.repetitions))
-    packets = int(kept[0].packets.departs.sum())
+    found = run_in_turns({"without": lambda: (ran_s([]), 0.0), "with": with_one}, max(2, options.repetitions))
+    packets = int(last_run[0].packets.departs.sum())
     least = {name: [min(column) for column in zip(*rows, strict=True)] for name, rows in found.items()}
     writing_us, reading_us = ((least["with"][k] - least["without"][k]) / packets * 1e6 for k in (0, 1))
     print(
@@ -113,17 +118,17 @@ def measure(row: nl.Scenario, engine: str) -> tuple[float, float, float]:
     return *spent, float(found[0].flows.goodput_mbps.sum())
 
 
-def rows(given: argparse.Namespace) -> None:
+def rows(options: argparse.Namespace) -> None:
     """Every row in every engine, in turns."""
-    names = [name for name in ROWS if not given.words or name.partition(":")[0] in given.words]
-    for engine in given.engine:
+    names = [name for name in ROWS if not options.words or name.partition(":")[0] in options.words]
+    for engine in options.engine:
         measure(scenario(1, 5, 1), engine)
     contestants = {
         f"{name} ({engine})": lambda name=name, engine=engine: measure(ROWS[name], engine)
         for name in names
-        for engine in given.engine
+        for engine in options.engine
     }
-    table("Whole runs", ["wall s", "cpu s", "Mbit/s"], in_turns(contestants, given.repetitions))
+    table("Whole runs", ["wall s", "cpu s", "Mbit/s"], run_in_turns(contestants, options.repetitions))
 
 
 class Reno:
@@ -145,15 +150,15 @@ class Reno:
             flow.cwnd_segments += ack.delivered_segments / flow.cwnd_segments
 
 
-def calls(given: argparse.Namespace) -> None:
+def calls(options: argparse.Namespace) -> None:
     """Print what a call costs: the least of the repetitions, which other work of the machine disturbs least."""
     network = nl.topologies.dumbbell(pairs=1, rate_mbps=20, delay_ms=25, queue_packets=100)
 
-    def measured(control: Any) -> Cost:
+    def run_cost(control: Any) -> Cost:
         return cost(lambda: nl.run(network, [nl.Tcp("h1", "h2", congestion=control)], 20, engine="library"))
 
-    found = in_turns({"reno": lambda: measured("reno"), "own": lambda: measured(Reno)}, given.repetitions)
-    each = Reno.calls / given.repetitions
+    found = run_in_turns({"reno": lambda: run_cost("reno"), "own": lambda: run_cost(Reno)}, options.repetitions)
+    each = Reno.calls / options.repetitions
     for place, what in enumerate(("wall-clock", "processor")):
         reno_s, own_s = (min(row[place] for row in found[name]) for name in ("reno", "own"))
         call_us = 1e6 * (own_s - reno_s) / each
@@ -194,14 +199,14 @@ def answers(topic: str) -> Iterator[tuple[str, float]]:
     panel.close()
 
 
-def panels(given: argparse.Namespace) -> None:
+def panels(options: argparse.Namespace) -> None:
     """Print a line for each chapter's panel."""
     topics = sorted(path.parent.name for path in (ROOT / "netlab" / "chapters").glob("*/panel.py"))
     print(f"load of the machine {os.getloadavg()[0]:.1f}\n{'panel':<22}{'moves':>6}{'median s':>10}{'longest s':>11}")
     with tempfile.TemporaryDirectory() as place:
         places = {"NETLAB_SHARED": str(cache.kernels().parent), "NETLAB_CACHE": place}
         with mock.patch.dict(os.environ, places):
-            for topic in given.words or topics:
+            for topic in options.words or topics:
                 times_s = dict(answers(topic))
                 longest = max(times_s, key=times_s.__getitem__)
                 numbers = f"{statistics.median(times_s.values()):>10.2f}{times_s[longest]:>11.2f}"
@@ -217,10 +222,10 @@ def main() -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="rows or chapters")
     parser.add_argument("--engine", nargs="+", default=["library"], choices=("library", "pocket"), help="of rows")
     parser.add_argument("--quick", action="store_true")
-    given = parser.parse_args()
-    given.seconds, given.repetitions = (2.0, 1) if given.quick else (10.0, 3)
-    for name in [given.part] if given.part else ["waiting", "captures"]:
-        PARTS[name](given)
+    options = parser.parse_args()
+    options.seconds, options.repetitions = (2.0, 1) if options.quick else (10.0, 3)
+    for name in [options.part] if options.part else ["waiting", "captures"]:
+        PARTS[name](options)
 
 
 if __name__ == "__main__":

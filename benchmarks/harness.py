@@ -35,7 +35,7 @@ def cost(work: Callable[[], object]) -> Cost:
     return Cost(time.monotonic() - began_s, used_s() - before_s)
 
 
-def in_turns(contestants: Mapping[str, Callable[[], T]], repetitions: int) -> dict[str, list[T]]:
+def run_in_turns(contestants: Mapping[str, Callable[[], T]], repetitions: int) -> dict[str, list[T]]:
     """Run each contestant once a round, so that a machine that gets slower or faster meanwhile does so for all."""
     found: dict[str, list[T]] = {name: [] for name in contestants}
     for _ in range(repetitions):
@@ -56,7 +56,7 @@ def table(title: str, columns: Sequence[str], found: Mapping[str, Sequence[Seque
 
 
 @contextmanager
-def busy(number: int) -> Iterator[None]:
+def busy_processes(number: int) -> Iterator[None]:
     """Processes that never rest, as long as this lasts."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
     try:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-from harness import busy
+from harness import busy_processes
 from playwright.sync_api import Page, sync_playwright
 
 PANEL = """import netlab as nl
@@ -65,8 +65,8 @@ def jupyter(folder: Path) -> Iterator[str]:
     server = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         for _ in range(300):
-            with socket.socket() as there:
-                if there.connect_ex(("127.0.0.1", port)) == 0:
+            with socket.socket() as sock:
+                if sock.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.2)
         yield f"http://127.0.0.1:{port}/lab/tree/panel.ipynb?reset"
@@ -89,7 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--busy", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=20)
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, jupyter(Path(name)) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1200, "height": 1000})
@@ -100,9 +100,9 @@ def main() -> None:
         page.evaluate(WATCH)
         page.get_by_role("button", name="Play", exact=True).click()
         page.wait_for_timeout(1000)
-        count(page, "alone", given.seconds)
-        with busy(given.busy):
-            count(page, f"beside {given.busy} processes that compute", given.seconds)
+        count(page, "alone", options.seconds)
+        with busy_processes(options.busy):
+            count(page, f"beside {options.busy} processes that compute", options.seconds)
         page.evaluate(RUN_CELL, 1)
         count(page, "while a cell computes for 3 s", 3)
         browser.close()

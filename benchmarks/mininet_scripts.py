@@ -21,11 +21,11 @@ from netlab.network.topology import Topology
 from netlab_engines.lab.script import run_script
 from netlab_replication.labs import epfl
 
-HERE = Path(__file__).parent
+DIRECTORY = Path(__file__).parent
 EXAMPLES = Path(mininet.__file__ or "").parent / "examples"
-TARGET = HERE.parent / "docs" / "evidence" / "mininet_scripts.md"
+TARGET = DIRECTORY.parent / "docs" / "evidence" / "mininet_scripts.md"
 
-WANTS = {
+NAMES_BY_REQUIREMENT = {
     "more than one machine": "cluster clusterSanity clustercli clusterdemo clusterperf",
     "a graphical display": "consoles miniedit",
     "a network card of the machine's": "hwintf",
@@ -35,9 +35,9 @@ WANTS = {
     "Open vSwitch's own programs": "mobility numberedports scratchnet",
     "OpenFlow's reference programs": "scratchnetuser",
 }
-NOT_HERE = {name: wanted for wanted, names in WANTS.items() for name in names.split()}
+NOT_HERE = {name: requirement for requirement, names in NAMES_BY_REQUIREMENT.items() for name in names.split()}
 
-EXAMPLES_SAY = {
+EXPECTED_RESULTS = {
     "bind": "ten hosts, every ping answered",
     "controllers": "four hosts, every ping answered",
     "controllers2": "four hosts, every ping answered",
@@ -79,7 +79,7 @@ def two_bottlenecks() -> Topology:
     return next(iter(rows.values())).scenario.topology
 
 
-ABOUT = """# Mininet's scripts in the pocket kernel
+PAGE_HEAD = """# Mininet's scripts in the pocket kernel
 
 Made by `python benchmarks/mininet_scripts.py`: Mininet's own examples, topologies that courses use (`benchmarks/mininet/`),
 and networks of published labs as `to_mininet()` writes them (`lab_...`). What came back is read from what each
@@ -121,19 +121,19 @@ LABS: dict[str, tuple[Topology, str, str]] = {
 def scripts() -> dict[str, Path]:
     """Every script by name: Mininet's own examples, then the course's topologies."""
     examples = {path.stem: path for path in sorted(EXAMPLES.glob("*.py")) if not path.stem.startswith("__")}
-    own = {path.stem: path for path in sorted((HERE / "mininet").glob("*.py"))}
+    own = {path.stem: path for path in sorted((DIRECTORY / "mininet").glob("*.py"))}
     return {**examples, **own, **{name: Path(name) for name in LABS}}
 
 
-def replies(said: str) -> str:
+def replies(output: str) -> str:
     """Return a summary of a script's results from its output."""
     found = []
-    for line in said.splitlines():
+    for line in output.splitlines():
         for pattern, words in RESULTS:
             hit = pattern.search(line)
             if hit:
                 found.append(words.format(*hit.groups()))
-    answers = len(re.findall(r"^.*\b64 bytes from ", said, re.MULTILINE))
+    answers = len(re.findall(r"^.*\b64 bytes from ", output, re.MULTILINE))
     if not found and answers:
         found.append(f"{answers} ping replies")
     # Programs that print for each of many pings would fill the table.
@@ -143,7 +143,7 @@ def replies(said: str) -> str:
 def run(name: str, path: Path) -> list[str]:
     """Run a script and look at what it printed; returns its row of the table."""
     # Enter commands if an example opens Mininet's prompt.
-    lab, keys, expected = LABS.get(name, (None, "pingall\n", EXAMPLES_SAY.get(name, "")))
+    lab, keys, expected = LABS.get(name, (None, "pingall\n", EXPECTED_RESULTS.get(name, "")))
     text = lab.to_mininet() if lab else path.read_text(errors="replace")
     if theory := re.search(r"Theory: (.*)\"\"\"", text):
         expected = theory[1]
@@ -161,18 +161,18 @@ def run(name: str, path: Path) -> list[str]:
         except NetlabError as error:
             took = f"{time.monotonic() - began_s:.1f}"
             return [name, str(error).partition(". ")[0], replies("".join(parts)), expected, "0.0", took]
-    said = "".join(parts)
-    sys.stderr.write(f"--- {name}\n{said}\n")
-    last = (said.strip().splitlines() or ["(nothing)"])[-1][:80]
+    output = "".join(parts)
+    sys.stderr.write(f"--- {name}\n{output}\n")
+    last = (output.strip().splitlines() or ["(nothing)"])[-1][:80]
     went = "runs" if finished.code == 0 else f"ends with {finished.code}: {last}"
-    return [name, went, replies(said), expected, f"{finished.network_s:.1f}", f"{time.monotonic() - began_s:.1f}"]
+    return [name, went, replies(output), expected, f"{finished.network_s:.1f}", f"{time.monotonic() - began_s:.1f}"]
 
 
 def main(names: list[str]) -> None:
     """Run the scripts and write the table."""
-    known = scripts()
+    paths = scripts()
     lines = {}
-    for name, path in known.items():
+    for name, path in paths.items():
         if not names or name in names:
             row = run(name, path)
             lines[name] = f"| {' | '.join(row)} |".replace("  ", " ")
@@ -180,8 +180,8 @@ def main(names: list[str]) -> None:
     if names:
         # The others stay as they were.
         old = {text.split(" | ")[0].removeprefix("| "): text for text in TARGET.read_text().splitlines()}
-        lines = {name: lines.get(name) or old[name] for name in known if name in lines or name in old}
-    TARGET.write_text(ABOUT + "".join(f"{text}\n" for text in lines.values()))
+        lines = {name: lines.get(name) or old[name] for name in paths if name in lines or name in old}
+    TARGET.write_text(PAGE_HEAD + "".join(f"{text}\n" for text in lines.values()))
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ The library kernel has no programs, so these scripts are not played there. Its T
 """
 
 
-def unpacked(place: Path, part: str) -> Path:
+def unpack_source(place: Path, part: str) -> Path:
     """The kernel's source, of which a part is unpacked into `place`."""
     package = max(sources.downloads().glob("linux-source-*.deb"), key=lambda path: path.stat().st_mtime)
     outer = f"dpkg-deb --fsys-tarfile '{package}' | tar -xO --wildcards '*/linux-source-*.tar.xz' | tar -xJ --wildcards '*/{part}'"
@@ -92,12 +92,12 @@ def unpacked(place: Path, part: str) -> Path:
     return next(place.glob("linux-source-*"))
 
 
-def with_change(place: Path) -> Path:
+def changed_kernel(place: Path) -> Path:
     """A kernel with the change that was taken back: built once, and kept beside netlab's own in a cache of its own."""
     own = cache.root() / "taken-back"
-    for made in own.glob("kernels/*/linux"):
-        return made
-    source, (name, line, changed) = unpacked(place, "*"), CHANGE
+    for kernel in own.glob("kernels/*/linux"):
+        return kernel
+    source, (name, line, changed) = unpack_source(place, "*"), CHANGE
     text = (source / name).read_text()
     if text.count(line) != 1:
         sys.exit(f"{name} of this source has not the one line {line!r}.")
@@ -107,14 +107,14 @@ def with_change(place: Path) -> Path:
     return next(own.glob("kernels/*/linux"))
 
 
-def chosen(paths: dict[str, Path], names: list[str]) -> dict[str, Path]:
+def choose_scripts(paths: dict[str, Path], names: list[str]) -> dict[str, Path]:
     """The scripts of these names, by name without `.pkt`; all of them without a name.
 
     Ends the program, naming similar ones, when there is no script of a name, or one is for IPv6 alone.
     """
-    wanted = dict.fromkeys(Path(name).name.removesuffix(".pkt") for name in names)
+    chosen_names = dict.fromkeys(Path(name).name.removesuffix(".pkt") for name in names)
     problems = []
-    for name in wanted:
+    for name in chosen_names:
         if name not in paths:
             close = difflib.get_close_matches(name, paths, n=5)
             similar = (
@@ -125,7 +125,7 @@ def chosen(paths: dict[str, Path], names: list[str]) -> dict[str, Path]:
             problems.append(f"{name} is for IPv6 alone, and the kernel is built without it.")
     if problems:
         sys.exit("\n".join(problems))
-    return {name: paths[name] for name in wanted or paths if not for_ipv6_alone(paths[name])}
+    return {name: paths[name] for name in chosen_names or paths if not for_ipv6_alone(paths[name])}
 
 
 def for_ipv6_alone(script: Path) -> bool:
@@ -133,7 +133,7 @@ def for_ipv6_alone(script: Path) -> bool:
     return "--ip_version=ipv6" in script.read_text()
 
 
-def about(text: str) -> str:
+def first_sentence(text: str) -> str:
     """The first sentence of a script's opening comment."""
     lines = re.findall(r"(?m)^(?://|/\*| \*) ?(.*)$", text.partition("`")[0])
     words = " ".join(line.strip(" */") for line in lines if "SPDX" not in line)
@@ -145,17 +145,17 @@ def play(paths: list[Path], words: str) -> dict[str, str]:
     found = {}
     with nl.live(nl.topologies.dumbbell(pairs=1), seed=1) as lab:
         for path in paths:
-            said = str(lab["h1"].run(f"cd {path.parent} && {words} {path.name} 2>&1; echo status=$?"))
-            line = next((line for line in said.splitlines() if line.startswith(path.name)), "no line of its own")
-            found[path.stem] = "" if "status=0" in said else line.partition(": ")[2] or line
+            output = str(lab["h1"].run(f"cd {path.parent} && {words} {path.name} 2>&1; echo status=$?"))
+            line = next((line for line in output.splitlines() if line.startswith(path.name)), "no line of its own")
+            found[path.stem] = "" if "status=0" in output else line.partition(": ")[2] or line
             print(f"{path.stem}: {found[path.stem] or 'passes'}", flush=True)
     return found
 
 
-def main(given: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Play the scripts and write the page; returns how many failed."""
-    names = [name for name in given if not name.startswith("-")]
-    if unknown := [name for name in given if name.startswith("-") and name != "--put-back"]:
+    names = [name for name in arguments if not name.startswith("-")]
+    if unknown := [name for name in arguments if name.startswith("-") and name != "--put-back"]:
         sys.exit(f"Unknown option: {', '.join(unknown)}. There is --put-back.")
     program = shutil.which(os.environ.get("PACKETDRILL", "packetdrill"))
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
@@ -165,25 +165,27 @@ def main(given: list[str]) -> int:
         )
     release, where = pocket_kernel.find().release, ""
     with tempfile.TemporaryDirectory(dir=Path.home()) as place:
-        source, calls = unpacked(Path(place), f"{FOLDER}/*"), Path(place) / "calls.so"
+        source, calls = unpack_source(Path(place), f"{FOLDER}/*"), Path(place) / "calls.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", calls], input=CALLS, text=True, check=True)
         words = f"LD_PRELOAD={calls} unshare -n {Path(program).resolve()} {WORDS}"
-        paths = chosen({path.stem: path for path in sorted((source / FOLDER).glob("*.pkt"))}, names)
+        paths = choose_scripts({path.stem: path for path in sorted((source / FOLDER).glob("*.pkt"))}, names)
         began_s = time.monotonic()
         failures = play(list(paths.values()), words)
         wall_s = time.monotonic() - began_s
         results = {name: "**fails**" if why else "passes" for name, why in failures.items()}
-        if "--put-back" in given and failures.get(TAKEN_BACK):
-            os.environ["NETLAB_KERNEL"] = str(with_change(Path(place)))
+        if "--put-back" in arguments and failures.get(TAKEN_BACK):
+            os.environ["NETLAB_KERNEL"] = str(changed_kernel(Path(place)))
             if not play([paths[TAKEN_BACK]], words)[TAKEN_BACK]:
                 results[TAKEN_BACK] = f"fails: {failures.pop(TAKEN_BACK)}; **passes with the change that it tests**"
                 where = ", one of them in a kernel with the change that it tests"
-        rows = [f"| `{path.stem}` | {about(path.read_text())} | {results[path.stem]} |" for path in paths.values()]
+        rows = [
+            f"| `{path.stem}` | {first_sentence(path.read_text())} | {results[path.stem]} |" for path in paths.values()
+        ]
     failed = {name: why for name, why in failures.items() if why}
-    said = "".join(f"- `{name}`: {why}.\n" for name, why in failed.items())
+    failure_lines = "".join(f"- `{name}`: {why}.\n" for name, why in failed.items())
     counts: dict[str, Any] = {"passed": len(rows) - len(failed), "number": len(rows), "wall_s": wall_s, "where": where}
     if not names:
-        failing = f"What fails:\n\n{said}\n" if said else ""
+        failing = f"What fails:\n\n{failure_lines}\n" if failure_lines else ""
         TARGET.write_text(
             PAGE.format(**counts, call_us=CALL_US, release=release, failures=failing, rows="\n".join(rows))
         )

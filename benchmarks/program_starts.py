@@ -14,7 +14,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from harness import Cost, cost, in_turns, table
+from harness import Cost, cost, run_in_turns, table
 
 from netlab_engines.kernels import pocket_kernel
 from netlab_engines.lab.script import run_script
@@ -46,10 +46,10 @@ def main() -> None:
     kernels = [path.resolve() for path in options.kernels] or [pocket_kernel.find().path]
 
     def per_round(kernel: Path) -> list[float]:
-        start, whole = measure(kernel, 0), measure(kernel, options.rounds)
-        return [(whole.wall_s - start.wall_s) * 1000 / options.rounds]
+        start, loaded = measure(kernel, 0), measure(kernel, options.rounds)
+        return [(loaded.wall_s - start.wall_s) * 1000 / options.rounds]
 
-    found = in_turns({str(path): lambda path=path: per_round(path) for path in kernels}, options.repetitions)
+    found = run_in_turns({str(path): lambda path=path: per_round(path) for path in kernels}, options.repetitions)
     rows = {path.parent.name: found[str(path)] for path in kernels}
     table(f"One round, {options.rounds} rounds", ("wall (ms)",), rows, ratio=kernels[0].parent.name)
 

@@ -82,10 +82,10 @@ class Link:
 
 
 class Pages(SimpleHTTPRequestHandler):
-    """The built page, with solved chapters in place of those to solve; `sent` counts the bytes."""
+    """The built page, with solved chapters in place of those to solve; `sent_bytes` counts the bytes."""
 
     instead: dict[str, bytes]
-    sent = 0
+    sent_bytes = 0
     link: Link | None = None
 
     def do_GET(self) -> None:
@@ -104,7 +104,7 @@ class Pages(SimpleHTTPRequestHandler):
     def copyfile(self, source: Any, outputfile: Any) -> None:
         """Send a file, and count."""
         while data := source.read(PART_BYTES):
-            Pages.sent += len(data)
+            Pages.sent_bytes += len(data)
             if self.link:
                 self.link.carry(len(data))
             outputfile.write(data)
@@ -114,7 +114,7 @@ class Pages(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(page: Path, solutions: dict[str, dict[str, Any]]) -> Iterator[str]:
+def serve_page(page: Path, solutions: dict[str, dict[str, Any]]) -> Iterator[str]:
     """The page on a port of this machine; yields its address."""
     settings = json.loads((page / "jupyter-lite.json").read_text())
     settings["jupyter-config-data"]["exposeAppInBrowser"] = True
@@ -125,7 +125,7 @@ def served(page: Path, solutions: dict[str, dict[str, Any]]) -> Iterator[str]:
         }
         for name, book in solutions.items()
     }
-    Pages.instead = {path: json.dumps(told).encode() for path, told in instead.items()}
+    Pages.instead = {path: json.dumps(content).encode() for path, content in instead.items()}
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Pages, directory=str(page))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
@@ -185,54 +185,54 @@ def start(address: str, name: str) -> None:
                 viewport={"width": 1300, "height": 1000},
             ) as context:
                 page = context.new_page()
-                before, began_s = Pages.sent, time.monotonic()
+                sent_before, began_s = Pages.sent_bytes, time.monotonic()
                 page.goto(f"{address}/notebooks/index.html?path={name}.ipynb", timeout=PATIENCE_MS, wait_until="commit")
                 page.evaluate(SHOWN)
                 screen_s = time.monotonic() - began_s
                 page.evaluate(f"() => ({RUN_CELLS})(1)")
-                first_s, sent_mb = time.monotonic() - began_s - screen_s, (Pages.sent - before) / 1e6
+                first_s, sent_mb = time.monotonic() - began_s - screen_s, (Pages.sent_bytes - sent_before) / 1e6
                 print(
                     f"{visit} visit: on the screen {screen_s:.1f} s, first cell {first_s:.1f} s later, {sent_mb:.1f} MB",
                     flush=True,
                 )
 
 
-def seen(cell: dict[str, Any]) -> list[dict[str, Any]]:
+def visible_outputs(cell: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the visible part of a cell's outputs; consecutive texts are joined."""
     found: list[dict[str, Any]] = []
     for output in cell["outputs"]:
         if output["output_type"] != "stream":
             # JupyterLab adds a picture of each figure; a progress bar that has ended is an empty display.
-            data = {kind: joined(part) for kind, part in output.get("data", {}).items() if kind != "image/png"}
+            data = {kind: join_text(part) for kind, part in output.get("data", {}).items() if kind != "image/png"}
             if any(data.values()):
                 found.append({"data": data})
         elif found and found[-1].get("name") == output["name"]:
-            found[-1]["text"] += joined(output["text"])
+            found[-1]["text"] += join_text(output["text"])
         else:
-            found.append({"name": output["name"], "text": joined(output["text"])})
+            found.append({"name": output["name"], "text": join_text(output["text"])})
     return found
 
 
-def joined(text: Any) -> Any:
+def join_text(text: Any) -> Any:
     """A notebook's text, which may be a list of lines."""
     return "".join(text) if isinstance(text, list) and all(isinstance(line, str) for line in text) else text
 
 
-def judged(book: dict[str, Any], solution: dict[str, Any]) -> dict[str, list[str]]:
+def judge(book: dict[str, Any], solution: dict[str, Any]) -> dict[str, list[str]]:
     """Cells by what became of them: "failed" with the error, "not here", or "differs"; what is as it should be is in none."""
-    wanted = {cell["id"]: cell for cell in solution["cells"]}
+    expected = {cell["id"]: cell for cell in solution["cells"]}
     found: dict[str, list[str]] = {"failed": [], "not here": [], "differs": []}
     for cell in book["cells"]:
         if cell["cell_type"] != "code":
             continue
         errors = [f"{one['ename']}: {one['evalue'][:300]}" for one in cell["outputs"] if one["output_type"] == "error"]
-        shown = seen(cell)
+        visible = visible_outputs(cell)
         if errors:
             found["failed"].append(f"{cell['id']}: {errors[0]}")
-        elif any(UNSUPPORTED_NOTICE in one.get("text", "") for one in shown):
+        elif any(UNSUPPORTED_NOTICE in one.get("text", "") for one in visible):
             found["not here"].append(cell["id"])
-        elif IGNORED not in wanted[cell["id"]]["metadata"].get("tags", []) and not outputs.agree(
-            shown, seen(wanted[cell["id"]])
+        elif IGNORED not in expected[cell["id"]]["metadata"].get("tags", []) and not outputs.agree(
+            visible, visible_outputs(expected[cell["id"]])
         ):
             found["differs"].append(cell["id"])
     return found
@@ -248,35 +248,35 @@ def main() -> int:
         "--start", action="store_true", help="measure only until the first cell's answer, at two visits over a link"
     )
     parser.add_argument("chapters", nargs="*")
-    given = parser.parse_args()
-    chosen = given.chapters or (["01_udp_loss"] if given.start else [])
+    options = parser.parse_args()
+    chosen = options.chapters or (["01_udp_loss"] if options.start else [])
     names = chosen or sorted(path.stem for path in (ROOT / "solutions").glob("*.ipynb"))
     solutions = {name: json.loads((ROOT / "solutions" / f"{name}.ipynb").read_text()) for name in names}
     wrong = 0
     print(f"load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    if given.start:
-        with served(given.page.resolve(), solutions) as address:
+    if options.start:
+        with serve_page(options.page.resolve(), solutions) as address:
             start(address, names[0])
         return 0
     columns = ("screen s", "kernel s", "first s", "all s", "MB", "cells", "failed", "not here", "differ")
     print(f"{'page':<22}" + "".join(f"{column:>9}" for column in columns))
-    browser = nullcontext(firefox) if given.firefox else chromium()
-    with served(given.page.resolve(), solutions) as address, browser as open_page:
+    browser = nullcontext(firefox) if options.firefox else chromium()
+    with serve_page(options.page.resolve(), solutions) as address, browser as open_page:
         for name in names:
-            before = Pages.sent
+            sent_before = Pages.sent_bytes
             seconds, book = run(open_page, address, name)
-            if given.keep:
-                given.keep.mkdir(parents=True, exist_ok=True)
-                (given.keep / f"{name}.ipynb").write_text(json.dumps(book, indent=1))
+            if options.keep:
+                options.keep.mkdir(parents=True, exist_ok=True)
+                (options.keep / f"{name}.ipynb").write_text(json.dumps(book, indent=1))
             screen_s, kernel_s = seconds.pop("screen"), seconds.pop("")
-            found = judged(book, solutions[name])
+            found = judge(book, solutions[name])
             wrong += len(found["failed"]) + len(found["differs"])
             numbers = (
                 screen_s,
                 kernel_s,
                 next(iter(seconds.values())),
                 sum(seconds.values()),
-                (Pages.sent - before) / 1e6,
+                (Pages.sent_bytes - sent_before) / 1e6,
             )
             row = [
                 *(f"{number:>9.1f}" for number in numbers),

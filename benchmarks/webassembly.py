@@ -55,14 +55,14 @@ def plans(words: list[str]) -> Iterator[tuple[str, Scenario]]:
 
 def in_chromium(page: Path, scenarios: list[Scenario]) -> list[tuple[str, float]]:
     """The hash of the answers to each, and the time in s, in a notebook of the page."""
-    told = json.dumps([scenario.to_dict() for scenario in scenarios])
-    source = CELL.format(answers=inspect.getsource(webassembly.answers), told=told)
+    documents = json.dumps([scenario.to_dict() for scenario in scenarios])
+    source = CELL.format(answers=inspect.getsource(webassembly.answers), told=documents)
     kernel = {"kernelspec": {"name": "python", "display_name": "Python"}}
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)], metadata=kernel)
-    with tab.served(page.resolve(), {NAME: book}) as address, tab.chromium() as open_page:
-        shown = tab.seen(tab.run(open_page, address, NAME)[1]["cells"][0])
-    lines = shown[0]["text"].split("\n")[1 : len(scenarios) + 1] if shown else []
-    assert len(lines) == len(scenarios), f"The page's cell shows: {str(shown)[-2000:]}"
+    with tab.serve_page(page.resolve(), {NAME: book}) as address, tab.chromium() as open_page:
+        visible = tab.visible_outputs(tab.run(open_page, address, NAME)[1]["cells"][0])
+    lines = visible[0]["text"].split("\n")[1 : len(scenarios) + 1] if visible else []
+    assert len(lines) == len(scenarios), f"The page's cell shows: {str(visible)[-2000:]}"
     return [(line.split()[0], float(line.split()[1])) for line in lines]
 
 
@@ -71,29 +71,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--page", type=Path, metavar="DIRECTORY")
     parser.add_argument("words", nargs="*")
-    given = parser.parse_args()
+    options = parser.parse_args()
     native, portable = library_kernel.ready(), library_kernel.ready(library_kernel.WASM)
     if native is None or portable is None:
         parser.error("build both kernels first: netlab kernel build, netlab kernel build --wasm")
-    chosen = list(plans(given.words))
-    places = ["native", "wasmtime", *(["Chromium"] if given.page else [])]
+    chosen = list(plans(options.words))
+    places = ["native", "wasmtime", *(["Chromium"] if options.page else [])]
     found: list[list[tuple[str, float]]] = []
     for _, scenario in chosen:
         answered = [webassembly.answers(kernel, scenario) for kernel in (native, portable)]
-        found.append([(sha256(said).hexdigest(), took_s) for said, took_s in answered])
-    if given.page:
-        for row, there in zip(found, in_chromium(given.page, [each for _, each in chosen]), strict=True):
-            row.append(there)
+        found.append([(sha256(data).hexdigest(), took_s) for data, took_s in answered])
+    if options.page:
+        for row, page_row in zip(found, in_chromium(options.page, [each for _, each in chosen]), strict=True):
+            row.append(page_row)
     print(f"{'':56}" + "".join(f"{place:>11}" for place in places))
     for (name, _), row in zip(chosen, found, strict=True):
-        verdict = "equal" if len({said for said, _ in row}) == 1 else "DIFFERENT"
+        verdict = "equal" if len({data for data, _ in row}) == 1 else "DIFFERENT"
         print(f"{name[:55]:56}" + "".join(f"{took_s:9.3f} s" for _, took_s in row) + f"  {verdict}")
-    equal = sum(len({said for said, _ in row}) == 1 for row in found)
+    equal = sum(len({data for data, _ in row}) == 1 for row in found)
     sums = [sum(took_s for _, took_s in column) for column in zip(*found, strict=True)]
-    told = ", ".join(
+    times = ", ".join(
         f"{place} {total:.1f} s ({total / sums[0]:.2f})" for place, total in zip(places, sums, strict=True)
     )
-    print(f"{equal} of {len(found)} equal; {told}; load {os.getloadavg()[0]:.1f}")
+    print(f"{equal} of {len(found)} equal; {times}; load {os.getloadavg()[0]:.1f}")
     return int(equal != len(found))
 
 

@@ -24,14 +24,14 @@ def scripts(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_a_script_is_chosen_by_its_name_with_or_without_its_ending(scripts: dict[str, Path]) -> None:
-    assert list(packetdrill.chosen(scripts, [])) == ["tcp_slow_end", "tcp_slow_start"]
+    assert list(packetdrill.choose_scripts(scripts, [])) == ["tcp_slow_end", "tcp_slow_start"]
     for name in ("tcp_slow_start", "tcp_slow_start.pkt", "packetdrill/tcp_slow_start.pkt"):
-        assert packetdrill.chosen(scripts, [name]) == {"tcp_slow_start": scripts["tcp_slow_start"]}
+        assert packetdrill.choose_scripts(scripts, [name]) == {"tcp_slow_start": scripts["tcp_slow_start"]}
 
 
 def test_names_without_a_script_end_the_program_and_similar_ones_are_told(scripts: dict[str, Path]) -> None:
     with pytest.raises(SystemExit) as ended:
-        packetdrill.chosen(scripts, ["tcp_slow_start", "tcp_slow_strat", "qqq", "tcp_ipv6.pkt"])
+        packetdrill.choose_scripts(scripts, ["tcp_slow_start", "tcp_slow_strat", "qqq", "tcp_ipv6.pkt"])
     said = str(ended.value).split("\n")
     assert ended.value.code not in (0, None)
     assert said[0].startswith("There is no script tcp_slow_strat; did you mean tcp_slow_start")
