@@ -160,7 +160,7 @@ def hand_ins(number: int) -> dict[str, str]:
         source = (FIXED.format(window=window), *OWN)[each % 4]
         for old, new in {
             ": Any": "",
-            "SMALLEST_SEGMENTS": "4",
+            "MIN_SEGMENTS": "4",
             "QUEUED_SEGMENTS = 4.0": f"QUEUED_SEGMENTS = {queued:.1f}",
             "GAIN = 10, 1.1": f"GAIN = 10, {gain:.2f}",
             "0.75 *": f"{factor:.2f} *",
