@@ -1,4 +1,4 @@
-"""The pocket kernel in a cage such as a teaching hub gives: no privilege, little of everything."""
+"""The pocket kernel in a sandbox such as a teaching hub gives: no privilege, little of everything."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def python_for(uid: int) -> str:
 
 
 @pytest.mark.root
-def test_the_same_bytes_in_a_cage(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_sandboxed_run_gives_the_same_bytes(tmp_path_factory: pytest.TempPathFactory) -> None:
     """uid nobody, no capabilities, no-new-privs, /dev/shm of 64 MB noexec, HOME read-only, 1024 files, 1 GB of memory."""
-    here = pathlib.Path(subprocess.check_output(["mktemp", "-d", "/var/tmp/netlab-cage-XXXXXX"], text=True).strip())
+    here = pathlib.Path(subprocess.check_output(["mktemp", "-d", "/var/tmp/netlab-sandbox-XXXXXX"], text=True).strip())
     try:
         for name in ("home", "scratch"):
             (here / name).mkdir()
@@ -89,7 +89,7 @@ def test_the_same_bytes_in_a_cage(tmp_path_factory: pytest.TempPathFactory) -> N
             PROGRAM,
         ]
         script = 'mount -t tmpfs -o size=64m,noexec,nodev,nosuid none /dev/shm && exec "$@"'
-        command = ["unshare", "--mount", "sh", "-c", script, "cage", *inside]
+        command = ["unshare", "--mount", "sh", "-c", script, "sandbox", *inside]
         words = json.dumps(SCENARIO.to_dict())
         with memory_limit(1 << 30) as join:
             done = subprocess.run(
@@ -126,7 +126,7 @@ class memory_limit:  # noqa: N801 (used like a function)
         for parent, file in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
             if not (pathlib.Path(parent) / "cgroup.procs").exists():
                 continue
-            group = pathlib.Path(parent) / f"netlab-cage-{os.getpid()}"
+            group = pathlib.Path(parent) / f"netlab-sandbox-{os.getpid()}"
             try:
                 group.mkdir()
                 (group / file).write_text(str(self._limit_bytes))
