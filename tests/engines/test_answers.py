@@ -45,7 +45,7 @@ class Fixed:
 
 
 @pytest.mark.parametrize(("threshold", "becomes"), [(6, 8), (20, 20), (INFINITE_SSTHRESH, INFINITE_SSTHRESH)])
-def test_what_was_taken_for_lost_and_came_late_gives_back_the_window(threshold: int, becomes: int) -> None:
+def test_undone_loss_restores_the_window(threshold: int, becomes: int) -> None:
     """The kernel tells of an undo with the values before the loss; neither becomes smaller."""
     answering = control.ControlHandler("h1-h2", Fixed)
 

@@ -139,7 +139,7 @@ def test_an_interface_that_is_not_there_is_named() -> None:
 
 
 @pytest.mark.library
-def test_what_the_kernel_refuses_is_told_as_its_line() -> None:
+def test_refusal_of_the_kernel_is_reported_with_its_line() -> None:
     with pytest.raises(RunError, match=r"refused a line in h1.*tc qdisc del dev h1-eth0 root"):
         nl.run(WIRE, [nl.Command("h1", "tc qdisc del dev h1-eth0 root")], duration_s=1, engine="library")
 

@@ -202,7 +202,7 @@ def test_a_fixed_window_gives_a_window_each_rtt() -> None:
     assert set(measured.intervals.cwnd_segments) == {12}
 
 
-def test_two_classes_share_a_bottleneck_with_cubic_and_each_connection_has_an_object_of_its_own() -> None:
+def test_each_connection_of_two_classes_beside_cubic_has_its_own_object() -> None:
     made = []
 
     class Counting(Reno):
@@ -238,7 +238,7 @@ def test_no_network_time_passes_while_a_class_thinks() -> None:
     assert slow.equals(usual)
 
 
-def test_what_a_class_is_told_is_what_was_measured() -> None:
+def test_class_gets_the_measured_values() -> None:
     told: list[Any] = []
     losses: list[Any] = []
 
@@ -267,7 +267,7 @@ def test_what_a_class_is_told_is_what_was_measured() -> None:
     assert all(loss.lost_segments >= 1 and loss.is_new for loss in losses)
 
 
-def test_every_mark_is_told_once() -> None:
+def test_every_mark_is_reported_once() -> None:
     told: list[Any] = []
 
     class Noting(Reno):
@@ -376,7 +376,7 @@ def test_a_codepoint_that_cannot_be_sent_is_refused(codepoint: int, settings: di
         run(Marked, sysctls=settings)
 
 
-def test_timeouts_are_told_and_without_a_method_leave_a_window_of_one() -> None:
+def test_timeouts_are_reported_and_reset_the_window_without_a_method() -> None:
     timeouts: list[Any] = []
 
     class Noting(Control):
@@ -392,7 +392,7 @@ def test_timeouts_are_told_and_without_a_method_leave_a_window_of_one() -> None:
     assert usual.flows.received_bytes[0] == run("reno", changes=cut, interval_s=0.02).flows.received_bytes[0]
 
 
-def test_a_lost_syn_is_not_told_before_the_connection_stands() -> None:
+def test_lost_syn_is_not_reported_before_the_connection_is_established() -> None:
     """Linux counts a SYN's timeout too, before `on_start`."""
     told: list[str] = []
 
@@ -430,7 +430,7 @@ def test_a_pace_is_kept() -> None:
 
 
 @pytest.mark.parametrize("seen", [0, -3, math.nan, math.inf, 1e6, "12", None, True, [12]])
-def test_a_window_that_makes_no_sense_is_told_and_not_obeyed(seen: Any) -> None:
+def test_invalid_window_is_reported_and_ignored(seen: Any) -> None:
     class Wrong(Control):
         def on_ack(self, ack: Any) -> None:
             self.flow.cwnd_segments = seen
@@ -475,7 +475,7 @@ def test_an_error_in_a_class_ends_the_run_with_its_line() -> None:
         (lambda flow: sys.exit(), r"SystemExit\."),
     ],
 )
-def test_a_field_that_does_not_exist_and_an_exit_are_told(wrong: Any, told: str) -> None:
+def test_unknown_field_and_exit_are_reported(wrong: Any, told: str) -> None:
     class Wrong(Control):
         def on_start(self, flow: Any) -> None:
             wrong(flow)
@@ -504,7 +504,7 @@ def test_a_slip_of_python_comes_with_advice(on_ack: Any, advice: str) -> None:
         run(type("Wrong", (), {"on_ack": on_ack, "__module__": "student"}))
 
 
-def test_a_class_that_needs_arguments_is_told_before_the_run() -> None:
+def test_class_that_needs_arguments_is_reported_before_the_run() -> None:
     class Wrong(Control):
         def __init__(self, window: int) -> None:
             self.window = window

@@ -57,7 +57,7 @@ def test_a_guest_that_runs_alone_stays_where_it_is(machine: Machine) -> None:
     assert machine.kept == []
 
 
-def test_a_guest_whose_cpu_is_taken_goes_where_the_system_puts_it_and_gives_its_lock_back(machine: Machine) -> None:
+def test_guest_whose_cpu_is_busy_runs_anywhere_and_releases_its_lock(machine: Machine) -> None:
     pin = cores.Pin()
     pin.take(0)
     machine.look(pin, 0.7, waiting=0.5)
@@ -84,7 +84,7 @@ def test_the_old_lock_is_free_also_where_the_guest_has_its_descriptor(machine: M
         pin.release()
 
 
-def test_where_there_is_no_room_anywhere_a_guest_is_moved_ever_more_seldom(machine: Machine) -> None:
+def test_guest_is_moved_less_and_less_often_when_all_cpus_are_busy(machine: Machine) -> None:
     pin = cores.Pin()
     pin.take(0)
     machine.look(pin, 60, waiting=0.6)
@@ -168,9 +168,7 @@ def test_users_with_directories_of_their_own_take_cpus_of_their_own(
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o644 for path in (tmp_path / "cpus").iterdir())
 
 
-def test_who_cannot_see_others_locks_does_not_always_begin_with_the_same_cpu(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_process_that_sees_no_other_locks_varies_its_first_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty users in containers, none of whom sees another's locks, share two CPUs."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     first = []

@@ -21,7 +21,7 @@ def test_every_distribution_is_named_for_the_programs_without_a_replacement(prog
         assert PACKAGES[program][distribution] in row.split(), row
 
 
-def test_one_package_for_all_distributions_is_named_once() -> None:
+def test_package_shared_by_all_distributions_is_named_once() -> None:
     assert packages_of("brctl") == "bridge-utils (Debian, Ubuntu, Fedora, Arch, openSUSE, Alpine)"
 
 

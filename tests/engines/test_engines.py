@@ -25,7 +25,7 @@ def test_an_engine_object_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("wanted", ["docker", "Pocket", 5, Fake, object()])
-def test_what_is_no_engine_is_a_sentence(wanted: Any) -> None:
+def test_unknown_engine_is_reported_in_a_sentence(wanted: Any) -> None:
     with pytest.raises(EngineError, match="^engine: got .*; allowed: pocket, native, library"):
         engines.choose(wanted)
 
@@ -38,7 +38,7 @@ def test_the_environment_chooses_when_nobody_else_does(monkeypatch: pytest.Monke
         engines.choose()
 
 
-def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_kernel_is_reported_with_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NETLAB_ENGINE", raising=False)
     monkeypatch.setenv("NETLAB_KERNEL", str(tmp_path / "linux"))
     with pytest.raises(KernelError, match="linux is missing|missing. Remove it"):
@@ -108,28 +108,24 @@ def test_a_run_is_in_the_library_kernel_and_what_has_no_plan_yet_in_the_pocket_k
     ],
     ids=["command", "sender that waits", "packet filter"],
 )
-def test_what_the_library_kernel_cannot_do_is_for_the_pocket_kernel(
-    both: dict[str, str], words: dict[str, Any]
-) -> None:
+def test_pocket_kernel_gets_runs_the_library_kernel_cannot_do(both: dict[str, str], words: dict[str, Any]) -> None:
     scenario = nl.Scenario(nl.topologies.dumbbell(pairs=1), **{"traffic": [nl.Tcp("h1", "h2")], **words})
     assert engines.decide(None, [scenario.plan()]) == "pocket"
     assert engines.decide(None, [plan(), scenario.plan()]) == "pocket"
 
 
 @pytest.mark.parametrize(("missing", "serves"), [("pocket", "library"), ("library", "pocket")])
-def test_where_one_kernel_is_missing_the_other_serves_and_nothing_is_said(
-    both: dict[str, str], missing: str, serves: str
-) -> None:
+def test_other_kernel_serves_silently_when_one_is_missing(both: dict[str, str], missing: str, serves: str) -> None:
     both[missing] = "none is built"
     assert (engines.decide(None, [plan()]), engines.decide()) == (serves, serves)
 
 
-def test_a_command_where_there_is_no_pocket_kernel_is_told_by_the_pocket_engine(both: dict[str, str]) -> None:
+def test_pocket_engine_reports_a_command_without_a_pocket_kernel(both: dict[str, str]) -> None:
     both["pocket"] = "none is built"
     assert engines.decide(None, [plan(nl.Command("h1", "true"))]) == "pocket"
 
 
-def test_who_names_an_engine_or_a_kernel_gets_it(both: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_named_engine_or_kernel_is_used(both: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETLAB_KERNEL", "/usr/bin/linux.uml")
     assert engines.decide(None, [plan()]) == "pocket"
     monkeypatch.setenv("NETLAB_ENGINE", "native")

@@ -13,7 +13,7 @@ from netlab_engines.guests import Guest, reason_of_end
 from netlab_engines.kernels.pocket_kernel import PocketKernel
 
 
-def test_the_end_of_the_log_is_said_unless_the_guest_left_words_of_its_own(tmp_path: Path) -> None:
+def test_end_of_the_log_is_reported_unless_the_guest_left_a_message(tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert reason_of_end(tmp_path, log) == "The end of its log:\n(empty)"
     log.write_bytes(b"old\n" * 50 + b"[<0000>] address\n" + b"PocketKernel panic \xff\n")
@@ -30,6 +30,6 @@ def test_the_end_of_the_log_is_said_unless_the_guest_left_words_of_its_own(tmp_p
 
 
 @pytest.mark.pocket
-def test_a_guest_that_cannot_start_its_program_says_why(pocket_kernel: PocketKernel) -> None:
+def test_guest_that_cannot_start_its_program_reports_the_reason(pocket_kernel: PocketKernel) -> None:
     with pytest.raises(RunError, match=re.escape("ended. ModuleNotFoundError: No module named 'netlab.nothing'")):
         Guest(pocket_kernel, program="netlab.nothing").wait_until_ready()

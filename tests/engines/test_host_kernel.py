@@ -50,7 +50,7 @@ def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
 
 
 @given(refused=st.sets(st.sampled_from(HOST_PARTS)))
-def test_what_is_refused_is_what_is_lacking(refused: set[str]) -> None:
+def test_missing_parts_are_the_refused_ones(refused: set[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         kernel_says(patch, dict.fromkeys(refused, "unknown"))
         links, features = host_kernel.links(), host_kernel.features()
@@ -78,7 +78,7 @@ def test_this_machines_kernel_refuses_what_its_configuration_leaves_out() -> Non
 
 
 @pytest.mark.root
-def test_what_needs_a_refused_part_is_not_asked_for() -> None:
+def test_dependants_of_a_refused_part_are_not_probed() -> None:
     told = host_kernel.kernel_errors()
     assert (told["mirred"] is None) == (told["matchall"] != "")
 
@@ -102,7 +102,7 @@ UBUNTU, FEDORA = "linux-modules-extra-6.12.30-amd64`", "kernel-modules-extra-6.1
         ("ID=ubuntu\n", RELEASE, "KUBERNETES_SERVICE_HOST", "install the modules on the host", "apt"),
     ],
 )
-def test_what_helps_is_true_of_the_place(
+def test_remedies_fit_the_machine(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     system: str | None,
@@ -176,7 +176,7 @@ def test_a_run_is_refused_for_what_its_own_plan_needs_with_what_helps(
         NativeEngine().refuse(nl.Scenario(topology, [nl.Tcp("h1", "h2")]).plan())
 
 
-def test_without_root_or_sudo_the_native_engine_says_so_and_asks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_native_engine_reports_missing_root_without_asking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_kernel, "privilege", lambda: None)
     monkeypatch.setattr("subprocess.run", lambda *_words, **_more: pytest.fail("asked without root"))
     monkeypatch.setattr(shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
@@ -187,9 +187,7 @@ def test_without_root_or_sudo_the_native_engine_says_so_and_asks_nothing(monkeyp
 
 
 @pytest.mark.parametrize("contained", [True, False])
-def test_a_root_who_may_make_no_namespaces_is_not_told_of_modules(
-    monkeypatch: pytest.MonkeyPatch, contained: bool
-) -> None:
+def test_root_without_namespaces_gets_no_advice_about_modules(monkeypatch: pytest.MonkeyPatch, contained: bool) -> None:
     refused = "unshare: unshare failed: Operation not permitted"
     monkeypatch.setattr(host_kernel, "privilege", list)
     monkeypatch.setattr(host_kernel, "is_in_container", lambda: contained)

@@ -202,7 +202,7 @@ def test_active_queues_keep_the_delay_below_the_plain_queues(aqm: str) -> None:
 
 
 @pytest.mark.parametrize(("options", "marks"), [({}, True), ({"ecn": True}, True), ({"ecn": False}, False)])
-def test_fq_codel_marks_unless_told_not_to_as_in_linux(options: dict[str, Any], marks: bool) -> None:
+def test_fq_codel_marks_by_default_as_in_linux(options: dict[str, Any], marks: bool) -> None:
     """tc-fq_codel(8): "Unlike codel, ecn is turned on by default"."""
     fair = routed(aqm="fq_codel", aqm_options=options)
     found = run(fair, [nl.Tcp("h1", "h2")], duration_s=5, sysctls={"net.ipv4.tcp_ecn": 1})
@@ -315,7 +315,7 @@ def test_a_sender_that_waits_is_refused_with_the_engine_that_can() -> None:
         engine.LibraryEngine().execute(plan)
 
 
-def test_a_refused_message_is_told_as_its_line() -> None:
+def test_refused_message_is_reported_as_its_line() -> None:
     plan = nl.Scenario(dumbbell(), [nl.Ping("h1", "h2")], 1.0).plan()
     plan["routes"][0] = {**plan["routes"][0], "via": "192.0.2.1"}
     with pytest.raises(
@@ -324,7 +324,7 @@ def test_a_refused_message_is_told_as_its_line() -> None:
         engine.LibraryEngine().execute(plan)
 
 
-def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_kernel_is_reported_with_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NETLAB_LIBRARY", raising=False)
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
     with pytest.raises(KernelError, match="netlab kernel build"):
@@ -334,7 +334,7 @@ def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tm
         library_kernel.find()
 
 
-def test_a_build_by_another_recipe_is_told_of_and_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_build_by_another_recipe_is_reported_and_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     own = library_kernel.find()
     if not own.build:
         pytest.skip("the program named by $NETLAB_LIBRARY stands alone")
@@ -436,7 +436,7 @@ def test_a_cancelled_run_ends_at_once_and_leaves_no_process() -> None:
     assert children() == []
 
 
-def test_a_killed_program_is_told_as_such() -> None:
+def test_killed_program_is_reported_as_killed() -> None:
     def kill() -> None:
         assert wait_for(children)
         for pid in children():
@@ -463,7 +463,7 @@ def starter() -> Iterator[subprocess.Popen[bytes]]:
     process.wait()
 
 
-def test_it_dies_with_whoever_started_it(starter: subprocess.Popen[bytes]) -> None:
+def test_program_ends_with_its_parent_process(starter: subprocess.Popen[bytes]) -> None:
     assert starter.stdout is not None
     pid = int(starter.stdout.readline())
     assert Path(f"/proc/{pid}").exists()
@@ -486,7 +486,7 @@ def test_without_its_parent_it_does_not_begin() -> None:
     assert done.returncode == 2 and done.stdout == b""
 
 
-def test_it_confines_itself_to_its_pipes(tmp_path: Path) -> None:
+def test_program_is_confined_to_its_pipes(tmp_path: Path) -> None:
     """If the machine has Landlock and seccomp, the program confines itself with both before it reads a plan."""
     status, frames = told(begin() + frame(Request.NODE) + frame(Request.GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1)))
     _now, _jumps, confined = struct.unpack_from("<QQQ", frames[-1][1])
@@ -502,7 +502,7 @@ def test_it_confines_itself_to_its_pipes(tmp_path: Path) -> None:
         assert bool(confined & 1) == landlock
 
 
-def test_it_writes_no_file_and_opens_none(tmp_path: Path) -> None:
+def test_program_opens_and_writes_no_file(tmp_path: Path) -> None:
     """In an empty, read-only directory, with no environment and no descriptor but its pipes."""
     tmp_path.chmod(0o555)
     status, frames = told(

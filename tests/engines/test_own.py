@@ -45,6 +45,8 @@ class Fewer:
         ("on_start", (Ack(*[0.0] * 9),), "on_start(self, ack)"),
     ],
 )
-def test_a_method_with_too_few_parameters_is_told_with_those_it_needs(method: str, given: Any, written: str) -> None:
+def test_method_with_too_few_parameters_is_reported_with_the_required_ones(
+    method: str, given: Any, written: str
+) -> None:
     with pytest.raises(RunError, match=re.escape(f"write def {written}.")):
         own.caller("h1-h2", Fewer, "control").call(method, 0, *given)

@@ -166,7 +166,7 @@ def datagrams_beside() -> nl.Scenario:
 
 
 @pytest.mark.parametrize("scenario", [rivals_with_echoes(), datagrams_beside()], ids=["echoes", "UDP"])
-def test_where_several_beats_meet_both_kernels_give_the_same_run(scenario: nl.Scenario) -> None:
+def test_kernels_agree_on_simultaneous_events(scenario: nl.Scenario) -> None:
     assert differences(*(nl.run(scenario, engine=name, progress=False) for name in ("pocket", "library"))) == []
 
 

@@ -24,7 +24,7 @@ from netlab_engines.pocket import PocketEngine
         ("dualpi2", "tahoe", {"dualpi2", "tahoe"}, "dualpi2, tahoe"),
     ],
 )
-def test_what_the_kernel_lacks_is_said_before_it_boots(
+def test_missing_kernel_features_are_reported_before_boot(
     monkeypatch: pytest.MonkeyPatch, aqm: str, congestion: str, lacking: set[str], refused: str
 ) -> None:
     old = PocketKernel(Path("/old/linux"), "6.12.30", (6, 12, 30), frozenset(PARTS) - lacking)

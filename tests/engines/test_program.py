@@ -58,7 +58,7 @@ def test_requests_go_in_and_answers_come_out_while_it_runs(start) -> None:
     assert heard == [b"abcd", b"ef"]
 
 
-def test_it_goes_on_where_it_was_when_it_is_listened_to_again(start) -> None:
+def test_program_resumes_when_its_output_is_read_again(start) -> None:
     running, heard = start(ECHO), []
     for word in (b"abcd", b"efgh"):
         running.send(word)
@@ -81,7 +81,7 @@ def test_requests_may_come_from_another_thread_while_it_waits_for_them(start) ->
     assert heard == b"late"
 
 
-def test_the_end_of_the_program_is_told(start) -> None:
+def test_end_of_the_program_is_reported(start) -> None:
     running = start(ENDS)
     running.listen(lambda data: False, None)
     assert running.close() == "its status is 3"

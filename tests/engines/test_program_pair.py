@@ -97,7 +97,7 @@ def cycle_s(loss_rate: float) -> float:
 
 @pytest.mark.library
 @pytest.mark.parametrize("loss_rate", [0.0, 0.05, 0.2])
-def test_stop_and_wait_is_as_fast_as_the_textbook_says(loss_rate: float) -> None:
+def test_stop_and_wait_reaches_the_textbook_rate(loss_rate: float) -> None:
     found = run(Sender, Receiver, 200.0, loss_rate=loss_rate)
     row = found.flows.iloc[0]
     assert row.goodput_mbps == pytest.approx(
@@ -111,7 +111,7 @@ def test_stop_and_wait_is_as_fast_as_the_textbook_says(loss_rate: float) -> None
 
 
 @pytest.mark.library
-def test_it_stands_duplicates_and_reordering() -> None:
+def test_pair_survives_duplicates_and_reordering() -> None:
     row = run(Sender, Receiver, duplicate_rate=0.2, jitter_ms=15, reorder=True, loss_rate=0.05).flows.iloc[0]
     assert row.received_datagrams > row.received_bytes / PIECE_BYTES
     assert (row.duplicates, row.missing_bytes, row.wrong_bytes) == (0, 0, 0)
@@ -259,7 +259,7 @@ def asked(
     return None if timer == 2**64 - 1 else timer / 1e9, sent
 
 
-def test_what_both_programs_do_is_counted_and_timed() -> None:
+def test_actions_of_both_programs_are_counted_and_timed() -> None:
     """Three pieces by stop-and-wait; the second is lost once, and its acknowledgement once."""
     both = program_pair.ProgramPair("flow", (Sender, Receiver), 2500)
     timer_s, (first,) = asked(both, 1.0, START, 0)
@@ -328,7 +328,7 @@ def test_a_receiver_that_delivers_at_each_interval_shows_a_constant_goodput() ->
     assert goodput_mbps[1:].tolist() == pytest.approx([99 * 8 / 0.1 / 1e6] * 19)
 
 
-def test_of_a_flow_that_delivered_nothing_no_moment_is_told() -> None:
+def test_flow_without_delivery_has_no_completion_time() -> None:
     totals = program_pair.ProgramPair("flow", (Sender, Receiver), None).log.totals()
     assert totals["first_s"] is totals["last_s"] is None
     assert all(math.isnan(totals[name]) for name in ("delay_min_ms", "delay_mean_ms", "delay_max_ms"))  # type: ignore[literal-required]
@@ -360,7 +360,7 @@ def test_a_piece_is_found_among_what_was_read() -> None:
     assert delivered(log, bytes(10)) == (0, 0, 0, 10)
 
 
-def test_of_a_sender_that_reads_nothing_a_piece_is_found_in_what_it_sent() -> None:
+def test_piece_of_a_sender_that_reads_nothing_is_found_in_its_output() -> None:
     log = delivery.DeliveryLog(None)
     for number in range(3):
         log.note_sent(float(number), b"head%d" % number)
@@ -368,7 +368,7 @@ def test_of_a_sender_that_reads_nothing_a_piece_is_found_in_what_it_sent() -> No
     assert log.totals()["delay_min_ms"] == -1000
 
 
-def test_a_slip_in_a_call_is_told_with_what_it_takes() -> None:
+def test_mistake_in_a_call_is_reported_with_the_parameters() -> None:
     log = delivery.DeliveryLog(None)
     sender, receiver = (delivery.ProgramInterface(log, receives) for receives in (False, True))
     for call, said in (

@@ -68,7 +68,7 @@ def flows(*traffic: Any, **words: Any) -> list[dict[str, Any]]:
     ]
 
 
-def test_a_connection_is_told_with_all_that_its_item_says() -> None:
+def test_connection_request_has_all_fields_of_its_item() -> None:
     item = nl.Tcp("h2", "h1", start_s=1.5, duration_s=2, window_bytes=20_000, mss_bytes=500, congestion="bbr")
     (flow,) = flows(item)
     address = int.from_bytes(ipaddress.IPv4Address("10.0.1.1").packed, "little")
@@ -110,7 +110,7 @@ def test_streams_share_the_bytes_and_each_has_a_port_of_its_own() -> None:
     assert {(each["window_bytes"], each["mss_bytes"]) for each in found} == {(0, 0)}
 
 
-def test_datagrams_are_told_with_their_rate_and_where_random_with_the_words_of_the_seed() -> None:
+def test_datagram_request_has_rate_and_random_seed() -> None:
     even, random = flows(
         nl.Udp("h1", "h2", rate_mbps=2.5, payload_bytes=700, spacing="even"),
         nl.Udp("h2", "h1", rate_mbps=1, spacing="random", start_s=4),
@@ -129,7 +129,7 @@ def test_datagrams_are_told_with_their_rate_and_where_random_with_the_words_of_t
     assert [random[name] for name in ("key_words", "key_0", "key_1", "key_2", "key_3")] == [2, 1 + 5002, 1, 0, 0]
 
 
-def test_an_echo_is_told_with_its_interval_and_its_count() -> None:
+def test_echo_request_has_interval_and_count() -> None:
     endless, counted = flows(nl.Ping("h1", "h2"), nl.Ping("h1", "h2", count=3, interval_s=0.25, payload_bytes=100))
     assert (endless["kind"], endless["interval_ns"], endless["count"]) == (3, 200_000_000, NONE)
     assert (counted["port"], counted["interval_ns"], counted["count"], counted["payload_bytes"]) == (
@@ -161,7 +161,7 @@ def test_the_network_is_seeded_while_it_is_built_and_with_the_complement_once_it
     assert all(b"." not in data.partition(b"\0")[0] for kind, data in found if kind == Request.SETTING)
 
 
-def test_queues_are_sampled_where_a_rate_makes_one_and_their_marks_where_they_are_counted() -> None:
+def test_rate_limited_queues_are_sampled_and_marks_where_counted() -> None:
     requests = made(plan_of())
     samples = [struct.unpack("<II", data) for kind, data in frames(requests.take()) if kind == Request.QUEUE]
     assert sorted(requests.queues) == ["h2-eth0", "r1-eth0", "r1-eth1", "s1-eth2"]
@@ -194,7 +194,7 @@ def messages(data: bytes) -> Iterator[int]:
         at += (length + 3) & ~3
 
 
-def test_a_refusal_is_told_as_the_lines_that_it_may_be_about() -> None:
+def test_refusal_is_reported_as_the_possible_lines() -> None:
     requests = made(plan_of())
     requests.batches = {1: [["first", "second"], ["third"]]}
     said = requests.explain("netlink 1 0 File exists")
@@ -206,7 +206,7 @@ def test_a_refusal_is_told_as_the_lines_that_it_may_be_about() -> None:
     assert requests.explain("out of memory") == "out of memory"
 
 
-def test_both_ends_of_a_captured_link_are_tapped_departures_at_the_sender_and_arrivals_behind_the_wire() -> None:
+def test_capture_taps_departures_at_the_sender_and_arrivals_after_the_wire() -> None:
     plan = plan_of(captures=[nl.Capture("r1", "h2", snap_bytes=60), nl.Capture("h1", "s1")])
     requests = made(plan)
     requests.take()
@@ -230,7 +230,7 @@ def test_both_ends_of_a_captured_link_are_tapped_departures_at_the_sender_and_ar
     assert [outgoing for outgoing, _snap, _device in plain] == [1, 0, 1, 0]
 
 
-def test_changes_are_told_each_for_its_moment_and_once() -> None:
+def test_changes_are_sent_once_for_each_moment() -> None:
     changes = [nl.Change(at_s=at_s, link=("r1", "h2"), rate_mbps=rate) for at_s, rate in ((1, 2), (3, 4))]
     requests = made(plan_of(changes=changes))
     requests.take()
@@ -244,14 +244,14 @@ def test_changes_are_told_each_for_its_moment_and_once() -> None:
     assert requests.take() == b""
 
 
-def test_time_is_told_in_nanoseconds() -> None:
+def test_time_is_sent_in_nanoseconds() -> None:
     assert asked.begin(0.1) == struct.pack("<QQQQ", 0, 100_000_000, 0, 0)
     assert asked.advance(5, 0.5) == struct.pack("<QQ", 5, 500_000_000)
     assert asked.advance(5, None) == struct.pack("<QQ", 5, 0)
     assert (asked.MOMENT.pack(7), asked.NUMBER.pack(7)) == (struct.pack("<Q", 7), struct.pack("<I", 7))
 
 
-def test_what_it_cannot_have_is_refused_with_the_engine_that_can() -> None:
+def test_unsupported_request_is_refused_with_the_engine_that_supports_it() -> None:
     plan = plan_of(nl.Tcp("h1", "h2"), sysctls={"net.netfilter.nf_log_all_netns": 1, "net.ipv4.tcp_sack": 0})
     with pytest.raises(NotHereError, match=r"no setting net.netfilter.nf_log_all_netns. Use engine='pocket'"):
         asked.refuse_filters(plan)

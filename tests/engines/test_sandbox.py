@@ -94,7 +94,7 @@ def test_an_error_on_this_side_is_raised_where_the_answers_are_read(kernel: Path
     program.close()
 
 
-def test_a_module_that_cannot_start_is_told(kernel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_module_that_cannot_start_is_reported(kernel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_given: object) -> wasmtime.Instance:
         raise wasmtime.WasmtimeError("no memory")
 

@@ -106,7 +106,7 @@ def test_time_never_passes_backwards_and_stops_at_each_command_and_change() -> N
     assert moments(script, Request.FINISH) == [11 * 10**9]
 
 
-def test_a_failure_is_told_in_our_words_and_ends_the_lab() -> None:
+def test_failure_is_reported_in_a_sentence_and_ends_the_lab() -> None:
     script = Script()
     session = opened(script)
     script.says = lambda _kind, _data: answer(Answer.FAILED, b"setting 0 net/ipv4/tcp_sack Bad\n")
@@ -117,7 +117,7 @@ def test_a_failure_is_told_in_our_words_and_ends_the_lab() -> None:
         session.request().advance(until_s=1, progress_s=None)
 
 
-def test_a_program_that_ends_without_a_word_is_told() -> None:
+def test_program_that_ends_silently_is_reported() -> None:
     script = Script()
     session = opened(script)
     script.says = lambda _kind, _data: b""

@@ -25,7 +25,7 @@ from netlab_engines.library import engine
         ),
     ],
 )
-def test_what_may_hold_much_gets_the_whole_memory(link: dict[str, Any], traffic: list[Any]) -> None:
+def test_run_that_may_queue_much_gets_the_whole_memory(link: dict[str, Any], traffic: list[Any]) -> None:
     scenario = nl.Scenario(nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", **link)]), traffic, duration_s=1)
     assert not engine.is_small(scenario.plan())
 
@@ -40,7 +40,7 @@ def test_what_may_hold_much_gets_the_whole_memory(link: dict[str, Any], traffic:
         ({"rate_mbps": 10}, {"rate_mbps": nl.Trace([(0, 5), (1, 5_000)]), "delay_ms": 50}),
     ],
 )
-def test_what_becomes_able_to_hold_much_gets_the_whole_memory(link: dict[str, Any], changed: dict[str, Any]) -> None:
+def test_change_to_a_large_queue_gets_the_whole_memory(link: dict[str, Any], changed: dict[str, Any]) -> None:
     topology = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", **{"queue_packets": 50, **link})])
     changes = [nl.Change(at_s=0.5, link=("h1", "h2"), **changed)] if changed else []
     scenario = nl.Scenario(topology, [nl.Tcp("h1", "h2")], duration_s=1, changes=changes)

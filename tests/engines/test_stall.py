@@ -99,7 +99,7 @@ def test_a_program_that_computes_for_less_than_the_limit_is_waited_for(
 
 
 @pytest.mark.pocket
-def test_progress_is_told_in_fifty_steps_and_long_intervals_change_nothing() -> None:
+def test_progress_is_reported_in_fifty_steps_at_any_interval() -> None:
     told: list[float] = []
     traffic = [nl.Tcp("h1", "h2"), nl.Ping("h1", "h2")]
     run = nl.run(network(), traffic, 10, interval_s=5, engine="pocket", progress=lambda done, _whole: told.append(done))
