@@ -57,7 +57,7 @@ def test_a_class_larger_than_the_figures_is_refused(sample: Master, tmp_path: Pa
         assign.assign(sample, tmp_path, entries=[Entry(f"s{number}") for number in range(101)])
 
 
-def test_who_joins_later_changes_nobodys_numbers(sample: Master) -> None:
+def test_late_joiner_changes_nobodys_numbers(sample: Master) -> None:
     first = assign.with_tokens(sample, [Entry("a"), Entry("b")])
     later = assign.with_tokens(sample, [Entry("new"), *first])
     assert later[1:] == first
@@ -134,7 +134,7 @@ def test_the_package_holds_nothing_of_the_instructors(tmp_path: Path) -> None:
             assert line not in package
 
 
-def test_the_command_says_what_it_wrote(sample: Master, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_reports_written_files(sample: Master, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     class_list = tmp_path / "class.csv"
     class_list.write_text("Student;Email address\nann;ann@example.org\nbob;\n")
     arguments = ["assign", "0", "--root", str(classroom.SAMPLE), "-o", str(tmp_path / "out")]

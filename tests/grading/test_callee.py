@@ -78,7 +78,7 @@ class Silent:
     def on_ack(self, flow: Any, ack: Any) -> None: ...
 
 
-def test_a_class_is_known_by_its_methods_and_always_told_of_the_start() -> None:
+def test_proxy_has_the_methods_of_its_class_and_on_start() -> None:
     """The methods may later need data of the start (the size of a segment)."""
     for own, heard in ((Counted, ["on_start"]), (Silent, ["on_start", "on_ack"])):
         with (
@@ -99,7 +99,7 @@ def test_a_class_is_known_by_its_methods_and_always_told_of_the_start() -> None:
         ("class Other: pass", "it has no Own"),
     ],
 )
-def test_an_answer_that_makes_no_class_is_told_why(answer: str, sentence: str) -> None:
+def test_answer_without_a_class_is_reported_with_the_reason(answer: str, sentence: str) -> None:
     exercise = {"serves": True, "given": [], "answer": answer, "name": "Own", "calls": []}
 
     def work(stream: MessageStream) -> None:

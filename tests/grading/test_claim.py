@@ -22,7 +22,7 @@ def test_a_folder_is_made_with_those_above_it_and_one_that_is_there_is_taken(tmp
     assert (tmp_path / "marks" / "2026" / "bdp").is_dir()
 
 
-def test_a_refused_grading_leaves_no_folder_that_was_not_there_and_no_claim_in_one_that_was(tmp_path: Path) -> None:
+def test_refused_grading_leaves_no_folder_and_no_claim(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "notes.txt").write_text("mine")
     for place in (tmp_path / "new", tmp_path / "there"):

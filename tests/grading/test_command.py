@@ -60,7 +60,7 @@ def test_a_persons_points_stay_when_grading_is_repeated_without_naming_them(
         assert "anna,why-words,1.5,2,partly correct" in (tmp_path / "out" / "grades.csv").read_text()
 
 
-def test_ctrl_c_says_what_is_kept_and_nothing_else(
+def test_ctrl_c_names_kept_results_only(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_words: object, **_more: object) -> None:
@@ -73,7 +73,7 @@ def test_ctrl_c_says_what_is_kept_and_nothing_else(
 
 
 @pytest.mark.parametrize("ending", [SystemExit, KeyboardInterrupt])
-def test_who_is_still_at_work_is_not_waited_for(
+def test_busy_students_are_not_waited_for(
     ending: type[BaseException], words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`kill` and Ctrl-C end it at once, and each also while a result is kept."""
@@ -232,7 +232,7 @@ def test_a_full_disk_takes_nothing_that_is_there(
     assert "anna,why-words,1.5,2,partly correct" in (tmp_path / "out" / "grades.csv").read_text()
 
 
-def test_a_class_list_without_the_tokens_that_were_drawn_is_said(
+def test_class_list_without_drawn_tokens_is_reported(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     roster = tmp_path / "class.csv"

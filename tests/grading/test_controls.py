@@ -24,7 +24,7 @@ def test_the_last_class_with_a_method_of_a_control_is_taken_and_the_others_are_n
     assert (found["name"], found["line"], found["others"], found["answer"]) == ("Second", 6, ["First"], TWO)
 
 
-def test_of_a_notebook_the_class_comes_with_what_it_needs_and_no_experiment(tmp_path: Path) -> None:
+def test_class_is_taken_with_its_needs_and_no_experiment(tmp_path: Path) -> None:
     cells = [
         "%matplotlib inline\nimport math\nLIMIT = 7\nprint('hello')",
         "run = nl.run(network, [])",
@@ -42,6 +42,6 @@ def test_of_a_notebook_the_class_comes_with_what_it_needs_and_no_experiment(tmp_
     ("text", "sentence"),
     [("x = 1", "No class with on_start"), ("class A(:", "Its Python has a mistake"), ("\udcff", "not in UTF-8")],
 )
-def test_what_has_no_class_is_told_why(tmp_path: Path, text: str, sentence: str) -> None:
+def test_file_without_a_class_is_reported_with_the_reason(tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "a.py").write_bytes(text.encode("utf-8", "surrogateescape"))
     assert sentence in competitor(str(tmp_path / "a.py"))["error"]

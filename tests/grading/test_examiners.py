@@ -38,7 +38,7 @@ def test_a_chapters_examiner_has_each_of_its_exercises(topic: str) -> None:
 
 
 @pytest.mark.parametrize("topic", CHAPTERS)
-def test_what_has_a_check_and_no_points_has_a_reason(topic: str) -> None:
+def test_check_without_points_has_a_reason(topic: str) -> None:
     """Each check that a notebook calls is marked, or the examiner says in `UNMARKED` why not; never both."""
     chapter = master.find(topic, ROOT)
     marked = set(chapter.exercises())
@@ -48,7 +48,7 @@ def test_what_has_a_check_and_no_points_has_a_reason(topic: str) -> None:
     assert all(len(reason.split()) > 5 for reason in reasons.values())
 
 
-def test_a_cell_ends_in_a_figure_where_its_source_says_so_and_only_there() -> None:
+def test_cell_ends_in_a_figure_if_its_source_does() -> None:
     """A figure at the end of a cell is left out before an answer; other results of a cell are not."""
     draws = {id_: drawn for id_, _, drawn in master.find("bdp", ROOT).edition().provided}
     assert {id_ for id_, drawn in draws.items() if drawn} == {"lab", "cable-run", "queue", "panel", "delays-run"}
@@ -107,7 +107,7 @@ def test_other_seeds_draw_other_cases_within_what_the_check_can_judge(topic: str
                     assert marking.judge_trials(check, wrong, trials).status.value == "failed", (key, sentence)
 
 
-def test_cases_that_a_slip_gets_by_are_drawn_again_and_at_last_the_examiner_is_told() -> None:
+def test_cases_that_miss_a_mistake_are_redrawn_and_then_reported() -> None:
     slip = Misconception(lambda a: 2.0 * max(a, 0.5), "Half.")
     check = Function(
         name="double", reference=lambda a: 2.0 * a, cases=[], unit="", tolerance=0.01, misconceptions=[slip]

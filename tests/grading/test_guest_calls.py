@@ -106,7 +106,7 @@ def test_a_guest_may_use_its_processor_time_to_the_end_and_not_more(monkeypatch:
         monitor.check()
 
 
-def test_an_error_in_a_students_class_is_told_with_its_moment() -> None:
+def test_error_in_a_students_class_is_reported_with_its_time() -> None:
     class Own:
         def on_start(self, flow: Any) -> None:
             if flow.now_s > 1:

@@ -46,7 +46,7 @@ def test_each_condition_has_its_share_of_the_points() -> None:
         given([1], 1, 1, 1)
 
 
-def test_what_is_said_of_an_answer_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_message_about_an_answer_has_a_length_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A forged scenario may have as many mistakes as fit into a message, and each would be named on the student's page."""
     forged = {"value": {"run": {"topology": {"hosts": ["x"] * 20_000}, "traffic": [], "duration_s": 1}}}
 
@@ -67,7 +67,7 @@ def test_what_is_said_of_an_answer_has_an_end(monkeypatch: pytest.MonkeyPatch) -
     assert 0 < sum(len(sentence) for sentence in mark.sentences) < 2 * judging.MAX_SENTENCE_CHARACTERS
 
 
-def test_what_an_answer_asks_is_answered_by_its_kind_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_request_of_an_answer_is_answered_by_its_kind_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run is measured here, whatever else the question says; a probe takes the numbers of one that there is."""
     measured: list[tuple[Any, bool]] = []
 

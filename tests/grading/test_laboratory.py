@@ -27,7 +27,7 @@ from netlab_classroom.grading.laboratory import Laboratory, RefusedError, is_pla
         "ss -tin",
     ],
 )
-def test_what_shapes_or_looks_at_the_network_runs(line: str) -> None:
+def test_commands_that_shape_or_inspect_the_network_run(line: str) -> None:
     assert is_plain(Command("h1", line))
 
 
@@ -58,11 +58,11 @@ def test_what_shapes_or_looks_at_the_network_runs(line: str) -> None:
         "",
     ],
 )
-def test_what_could_do_more_does_not(line: str) -> None:
+def test_commands_with_other_effects_are_refused(line: str) -> None:
     assert not is_plain(Command("h1", line))
 
 
-def test_a_refusal_says_what_is_allowed() -> None:
+def test_refusal_names_allowed_commands() -> None:
     network = topologies.dumbbell(pairs=1).to_dict()
     traffic = [Command("h1", "cat /etc/passwd").to_dict()]
     scenario = {"topology": network, "traffic": traffic, "duration_s": 1}
@@ -119,7 +119,7 @@ def test_all_runs_of_a_submission_share_a_wall_clock_time(monkeypatch: pytest.Mo
     assert allowed_s == [240.0, 140.0, 40.0]
 
 
-def test_a_class_stands_in_its_place_and_what_is_no_scenario_is_left_for_its_own_sentence() -> None:
+def test_class_is_substituted_and_invalid_scenarios_are_left_alone() -> None:
     own: Any = {(1, "congestion"): "stand-in"}
     described = {"traffic": [{"kind": "ping"}, {"kind": "tcp", "congestion": "file"}], "seed": 1}
     made = laboratory._insert_proxies(described, own)

@@ -17,7 +17,7 @@ CELLS = [
 OWN = "own, settings = chapter.own, chapter.settings"
 
 
-def test_what_defines_a_name_brings_what_it_needs_itself_and_nothing_that_is_only_said() -> None:
+def test_definition_includes_its_own_needs_and_no_mentioned_names() -> None:
     assert needed(CELLS, "y = run.x + np.pi") == ([f"import numpy as np\n{OWN}", "run = measure(own.rate)"], set())
 
 
@@ -26,7 +26,7 @@ def test_the_last_definition_before_the_answer_counts() -> None:
     assert needed(CELLS[:4], "y = scale")[0] == ["scale = 3"]
 
 
-def test_what_an_answer_gives_a_value_to_before_it_reads_it_is_no_need() -> None:
+def test_name_assigned_before_use_is_no_need() -> None:
     assert needed(CELLS, "scale = 5\ny = scale") == ([], set())
     assert needed(CELLS, "for run in (1, 2):\n    y = run") == ([], set())
     assert needed(CELLS, "y = scale\nscale = 5")[0] == ["scale = 4"]
@@ -40,11 +40,11 @@ def test_a_functions_own_variables_are_no_needs() -> None:
     assert names(answer).defined == {"f"}
 
 
-def test_what_a_function_reads_from_the_notebook_is_a_need() -> None:
+def test_global_that_a_function_reads_is_a_need() -> None:
     assert needed(CELLS, "def f(x):\n    return lambda: x * scale + strange") == (["scale = 4"], {"strange"})
 
 
-def test_what_a_function_reads_may_be_defined_below_it() -> None:
+def test_global_of_a_function_may_be_defined_below_it() -> None:
     assert needed(CELLS, "def f():\n    return scale\nscale = 1") == ([], set())
 
 
@@ -63,7 +63,7 @@ def test_a_figure_is_not_drawn_and_what_only_it_needs_is_not_measured() -> None:
     assert needed(cells, "y = shown")[0] == ["shown = 1"]
 
 
-def test_what_may_change_a_needed_value_runs_with_it() -> None:
+def test_statement_that_may_change_a_need_runs_with_it() -> None:
     cell = "found = []\nfor one in range(3):\n    found.append(one)\nfound[0] = 5\nfound.sort()\nelse_ = 1"
     assert needed([ProvidedCell(cell)], "y = found")[0] == [cell.removesuffix("\nelse_ = 1")]
 
@@ -76,5 +76,5 @@ def test_a_decorator_and_statements_of_one_line_stay_together() -> None:
     ]
 
 
-def test_what_is_no_python_needs_nothing() -> None:
+def test_invalid_python_needs_nothing() -> None:
     assert needed(CELLS, "y = = 3") == ([], set())

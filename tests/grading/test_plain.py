@@ -70,7 +70,7 @@ def deep(levels: int) -> Any:
 
 
 @pytest.mark.parametrize("value", [deep(7), [0] * 10_001, dict.fromkeys(range(10_001)), np.zeros(10_001)])
-def test_what_is_too_large_or_too_deep_is_refused_inside(value: Any) -> None:
+def test_too_large_or_deep_data_is_refused_inside(value: Any) -> None:
     with pytest.raises(PlainError, match="at most"):
         encode(value)
 
@@ -113,19 +113,19 @@ def test_the_largest_values_cross() -> None:
         {"points": 99},
     ],
 )
-def test_what_encode_does_not_make_is_refused_outside(forged: Any) -> None:
+def test_data_that_encode_never_makes_is_refused_outside(forged: Any) -> None:
     with pytest.raises(PlainError):
         decode(forged)
 
 
-def test_what_stands_for_a_run_a_table_and_a_function_says_what_was_described() -> None:
+def test_description_of_a_run_table_or_function_names_the_original() -> None:
     assert decode({"run": {"seed": 1}}) == RunDescription({"seed": 1})
     assert decode({"repeated": {"scenario": {}, "seeds": [3, 1, 3]}}) == RunDescription({}, [3, 1])
     assert decode({"function": {"stub": True}}) == FunctionStandIn(stub=True)
     assert decode({"function": {"stub": 1}}) == FunctionStandIn(stub=False)
 
 
-def test_of_an_object_that_does_not_cross_its_types_name_is_known() -> None:
+def test_object_that_cannot_be_transferred_keeps_its_type_name() -> None:
     assert [type(decode(told)).__name__ for told in (encode(object()), {"opaque": "<b>A.b_1"})] == ["object", "bA.b_1"]
 
 

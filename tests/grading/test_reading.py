@@ -54,7 +54,7 @@ def test_a_file_that_takes_too_much_costs_its_own_row_and_the_next_is_read(reade
     assert read(reader, tmp_path / "next", {"cells": []}) == {"topic": "", "token": ""}
 
 
-def test_what_takes_too_long_is_ended() -> None:
+def test_slow_reading_is_ended() -> None:
     short = Helper(cpu_s=0)
     with pytest.raises(GaveUpError, match="processor time"):
         short.ask("compose", provided=[["x", "", False]], id="x", source="x = 1\n" * 150_000)
@@ -197,7 +197,7 @@ def test_lines_that_only_look_like_magics_stay() -> None:
     )
 
 
-def test_a_cell_in_another_language_is_no_answer_and_is_said() -> None:
+def test_cell_in_another_language_is_reported_as_no_answer() -> None:
     taken = take("%%bash\ngoodput_mbps=3")
     assert not taken.attempted and "IPython" in taken.notes[-1]
     assert take("%%time\ngoodput_mbps = 3").source == "\ngoodput_mbps = 3"
@@ -207,7 +207,7 @@ def test_comments_for_nbval_are_not_taken() -> None:
     assert take("# NBVAL_SKIP\ngoodput_mbps = 3").source == "\ngoodput_mbps = 3"
 
 
-def test_an_answer_in_a_cell_below_the_stub_is_taken_and_said() -> None:
+def test_answer_in_a_cell_below_the_stub_is_taken_and_reported() -> None:
     taken = take(ASKED.stub, Cell("own", "code", "goodput_mbps = 3"))
     assert taken.attempted and taken.source == "goodput_mbps = 3" and "a cell of yours" in taken.notes[0]
     words = take(WHY.stub, Cell("own", "markdown", "Because of the queue."), wanted=WHY)
@@ -215,7 +215,7 @@ def test_an_answer_in_a_cell_below_the_stub_is_taken_and_said() -> None:
     assert not take(ASKED.stub).attempted and not take(WHY.stub, wanted=WHY).attempted
 
 
-def test_an_answer_in_a_cell_of_another_id_is_taken_and_said() -> None:
+def test_answer_in_a_cell_of_another_id_is_taken_and_reported() -> None:
     """The last of several cells is taken; a single cell is not called several."""
     first, last = (Cell(name, "code", f"goodput_mbps = {number}") for number, name in enumerate(("a", "b")))
     one = take("x = 1", first)
@@ -237,7 +237,7 @@ def test_a_stub_that_is_no_python_is_not_attempted_until_it_is_changed() -> None
     assert not take("# nothing left", wanted=ASKED).attempted
 
 
-def test_of_two_cells_with_the_same_question_the_last_one_counts() -> None:
+def test_last_of_two_cells_with_the_same_question_counts() -> None:
     again = Cell(WHY.id, "markdown", f"{WHY.stub.removesuffix('…')}Because.")
     taken = take(WHY.stub, again, wanted=WHY)
     assert taken.source == "Because." and "2 cells have its id" in taken.notes[0]
@@ -276,7 +276,7 @@ def test_an_open_question_is_not_attempted_in_a_cell_of_any_kind(kind: str) -> N
     assert (taken.source, taken.attempted) == ("", False)
 
 
-def test_words_in_a_code_cell_are_no_program_and_a_cell_that_was_handed_out_is_no_answer() -> None:
+def test_prose_in_a_code_cell_and_unchanged_cells_are_no_answer() -> None:
     """Else a student could have an answer in code judged that stands in no code cell of theirs, or be given the question's."""
     words = Cell(QUESTION.id, "code", f"{QUESTION.stub}\ngoodput_mbps = 3")
     master = {QUESTION.id: QUESTION.stub, ASKED.id: ASKED.stub, "text": "Exercise 4: explain it\nas was said here"}
@@ -286,9 +286,7 @@ def test_words_in_a_code_cell_are_no_program_and_a_cell_that_was_handed_out_is_n
     assert submission.extract(submission.Submission(without), QUESTION, master).source is None
 
 
-def test_an_answer_to_the_question_of_an_earlier_version_and_one_on_the_line_of_the_instruction_are_words_alone() -> (
-    None
-):
+def test_answers_to_earlier_questions_and_instruction_lines_are_prose() -> None:
     earlier = "### Exercise 4: explain it\n\nWhy?\n*Your answer:* because."
     assert submission.words_of(earlier, QUESTION.stub) == "because."
     beside = QUESTION.stub.replace(INSTRUCTION, f"{INSTRUCTION} Because.")
@@ -315,7 +313,7 @@ def test_the_name_of_an_error_that_is_caught_is_no_need() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_that_a_file_says_stops_a_grader(tmp_path: Path) -> None:
+def test_grader_survives_every_file(tmp_path: Path) -> None:
     with classroom.sample_chapter() as chapter:
         path = tmp_path / "x.ipynb"
         path.write_bytes(b'{"cells":[],"x":[' + b"[]," * 20_000_000 + b"[]]}")

@@ -105,7 +105,7 @@ def test_a_rule_that_fails_or_returns_no_quality_gets_a_sentence(method: str, se
         ("import time; time.sleep(1e6)", "slept for more than"),
     ],
 )
-def test_what_goes_wrong_in_the_sandbox_ends_the_run_with_a_sentence(body: str, sentence: str) -> None:
+def test_failure_in_the_sandbox_ends_the_run_with_a_sentence(body: str, sentence: str) -> None:
     """Also where the student's process finds the gate among its descriptors and speaks over it itself."""
     source = (
         "import os\nGATE = next(n for n in range(3, 99) if os.path.exists(f'/proc/self/fd/{n}') and"
@@ -133,7 +133,7 @@ def test_a_budget_of_calls_ends_a_run() -> None:
         ),
     ],
 )
-def test_code_that_makes_no_class_is_told_so(source: str, sentence: str) -> None:
+def test_code_without_a_class_is_reported(source: str, sentence: str) -> None:
     with pytest.raises(StudentCodeError, match=sentence):
         run(handed_in(source, "Bad"))
 

@@ -65,7 +65,7 @@ def test_everybody_has_a_row_for_each_exercise(graded: GradedClass) -> None:
     assert {status for (student, _), (_, status) in given.items() if student == "cleo"} == {"missing"}
 
 
-def test_answers_in_words_wait_in_the_review_beside_the_model_answer_and_others_do_not(graded: GradedClass) -> None:
+def test_only_answers_in_words_await_review_beside_the_model_answer(graded: GradedClass) -> None:
     waiting = rows(reports.review_csv(graded))
     assert [(row["student"], row["exercise"], row["points"], row["of"]) for row in waiting] == [
         ("anna", "why-words", "", "2"),
@@ -93,7 +93,7 @@ def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: GradedCl
     assert [row[graded.master.stem] for row in canvas] == [str(sum(classroom.OF.values())), "6", "1", "0"]
 
 
-def test_canvas_gets_its_own_columns_as_the_class_list_has_them_and_none_that_is_made_up(graded: GradedClass) -> None:
+def test_canvas_gets_exactly_its_columns_of_the_class_list(graded: GradedClass) -> None:
     columns = {
         "name": "A B",
         "canvas_id": "7",
@@ -110,7 +110,7 @@ def test_canvas_gets_its_own_columns_as_the_class_list_has_them_and_none_that_is
         assert [points[each].strip() for each in named] == ["Points Possible", "", "", "", ""]
 
 
-def test_canvas_gets_names_in_two_columns_and_its_other_columns_where_the_class_list_has_them(
+def test_canvas_gets_names_in_two_columns_and_its_columns_of_the_class_list(
     graded: GradedClass,
 ) -> None:
     """The order of columns in lib/gradebook_exporter.rb of Canvas."""
@@ -184,7 +184,7 @@ def test_exercises_go_by_their_titles_and_partial_points_are_partly_correct(
     assert ": waiting for review, of 2" in said and "review, 0" not in said
 
 
-def test_a_flagged_answer_says_so_in_the_review(graded: GradedClass) -> None:
+def test_flagged_answer_is_marked_in_the_review(graded: GradedClass) -> None:
     flag = {"students": ["anna", "ben"], "kind": flags.COPIED, "exercise": "why-words", "sentence": "<i>Alike."}
     page = reports.review_html(replace(graded, flags=[flag]))
     assert "Flag: the same words, with ben. &lt;i&gt;Alike." in page and "with anna." in page
@@ -203,7 +203,7 @@ def test_each_row_of_the_review_is_one_line_that_no_spreadsheet_takes_for_a_form
     assert anna["title"] == reports.titles(graded)["why-words"]
 
 
-def test_who_is_not_in_moodles_table_is_named(graded: GradedClass) -> None:
+def test_student_missing_in_moodles_table_is_named(graded: GradedClass) -> None:
     """If nobody has an address, all students are in the table under their own names."""
     assert not reports.without_address(graded)
     nobody = {name: replace(entry, columns={}) for name, entry in graded.entries.items()}
@@ -214,14 +214,14 @@ def test_who_is_not_in_moodles_table_is_named(graded: GradedClass) -> None:
     assert not [note for note in reports.notes(replace(graded, entries=nobody)) if "moodle.csv" in note]
 
 
-def test_who_has_no_marks_is_told_the_first_note(graded: GradedClass) -> None:
+def test_student_without_marks_gets_the_first_note(graded: GradedClass) -> None:
     silent = {**graded.results[0], "notes": ["One.", "Two."]}
     silent["exercises"] = [{**mark, "sentences": []} for mark in silent["exercises"]]
     (anna, *_) = rows(reports.moodle_csv(replace(graded, results=[silent, *graded.results[1:]])))
     assert anna["Feedback comments"] == "One."
 
 
-def test_what_failed_what_waits_and_what_passed_differ_for_programs(graded: GradedClass) -> None:
+def test_failed_waiting_and_passed_answers_differ_for_programs(graded: GradedClass) -> None:
     suites = {suite.get("name"): suite for suite in ET.fromstring(reports.junit_xml(graded))}  # noqa: S314 (our own)
     assert (suites["anna"].get("failures"), suites["anna"].get("skipped")) == ("0", "3")
     assert (suites["ben"].get("failures"), suites["ben"].get("skipped")) == ("1", "4")
@@ -239,9 +239,7 @@ def test_feedback_has_the_right_figure_only_when_it_is_asked_for(graded: GradedC
     assert page.count("4.798 Mbit/s") == sum(mark["status"] != marking.PASSED for mark in marks)
 
 
-def test_what_is_written_for_students_has_no_right_figure_unless_it_is_asked_for(
-    graded: GradedClass, tmp_path: Path
-) -> None:
+def test_student_reports_hold_right_figures_on_request_only(graded: GradedClass, tmp_path: Path) -> None:
     marks = [{**mark, "expected": "4.798 Mbit/s"} for mark in graded.results[1]["exercises"]]
     ben = replace(graded, results=[{**graded.results[1], "exercises": marks}])
     for more, there in (({}, False), ({"show_expected": True}, True)):
@@ -275,7 +273,7 @@ def test_the_page_names_wrong_tries_that_are_enough_to_find_the_answer(graded: G
     assert page.count(" wrong tries)") == 1 and "passed (2 wrong tries)" in page
 
 
-def test_who_handed_something_in_gets_a_merged_notebook(graded: GradedClass, tmp_path: Path) -> None:
+def test_student_with_a_submission_gets_a_merged_notebook(graded: GradedClass, tmp_path: Path) -> None:
     merged.write(graded, tmp_path)
     assert sorted(path.name for path in tmp_path.glob("*.ipynb")) == ["anna.ipynb", "ben.ipynb"]
 

@@ -57,7 +57,7 @@ def test_a_student_without_an_id_number_goes_by_user_name_then_by_address(tmp_pa
     assert "without ID number and Username, so named by address: ada@x.org" in note
 
 
-def test_a_class_list_in_a_code_page_is_told(tmp_path: Path) -> None:
+def test_class_list_in_a_code_page_is_reported(tmp_path: Path) -> None:
     given = tmp_path / "participants.csv"
     given.write_text("student,name\nzoé,Zoé\n", encoding="cp1252")
     notes: list[str] = []
@@ -66,7 +66,7 @@ def test_a_class_list_in_a_code_page_is_told(tmp_path: Path) -> None:
     assert entry.student == "zoé" and "is not in UTF-8; read as cp1252" in note
 
 
-def test_all_lines_that_name_nobody_or_somebody_twice_are_told_at_once(tmp_path: Path) -> None:
+def test_all_lines_with_missing_or_repeated_names_are_reported_at_once(tmp_path: Path) -> None:
     """A line that is left out would be somebody without a notebook."""
     given = tmp_path / "participants.csv"
     given.write_text("ID number,Username,First name,Email address\n7,eva,Eva,\n,,Jan,\n7,,Eve,\na/b,,Ann,\n,,Kim,\n")
@@ -225,7 +225,7 @@ def test_each_column_that_the_page_names_is_read_by_each_of_its_names(tmp_path: 
             assert entry.student == "x" and (name == "student" or entry.columns[name] == "y")
 
 
-def test_of_two_students_of_one_name_neither_is_guessed_and_both_folders_are_named(tmp_path: Path) -> None:
+def test_students_of_the_same_name_are_not_guessed_and_their_folders_named(tmp_path: Path) -> None:
     entries = [named("s04", "Kim Lee"), named("s05", "Kim Lee"), named("s06", "Ann Roe")]
     place = hand_in(tmp_path / "in", "Kim Lee_113_x_/a.ipynb", "Kim Lee_114_x_/a.ipynb", "Ann Roe_115_x_/a.ipynb")
     found = owners(place, entries)

@@ -20,7 +20,7 @@ from tests.grading import model
         ("y = 1", "NameError: the cell gives no value to x"),
     ],
 )
-def test_what_an_answer_raises_is_said_with_its_line(answer: str, said: str) -> None:
+def test_exception_of_an_answer_is_reported_with_its_line(answer: str, said: str) -> None:
     exercise = {"given": [], "answer": answer, "name": "x", "calls": []}
     (outcome,) = model.Unwalled().work([exercise], lambda *_asked: None)
     assert outcome.message == {"error": said}

@@ -98,7 +98,7 @@ def test_after_code_that_brings_its_guest_down_the_next_exercise_runs(package: P
     assert after.ending is Ending.ANSWERED
 
 
-def test_what_is_asked_reaches_the_grader_as_plain_data(package: Path) -> None:
+def test_request_reaches_the_grader_as_plain_data(package: Path) -> None:
     asked: list[Any] = []
     ask = (
         "import netlab as nl\n"
@@ -121,7 +121,7 @@ def test_what_is_asked_reaches_the_grader_as_plain_data(package: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["usr", "prefix", "link", "chapters", "clone"])
-def test_grading_is_refused_where_the_answers_are_in_a_place_that_student_code_may_read(
+def test_grading_is_refused_if_student_code_could_read_the_answers(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "prefix" / "lib" / "python3" / "site-packages"
@@ -158,7 +158,7 @@ def test_without_landlock_grading_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         sandbox.require_isolation()
 
 
-def test_what_a_stranger_leaves_is_read_as_a_plain_file_only(tmp_path: Path) -> None:
+def test_untrusted_output_is_read_as_a_plain_file_only(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 100)
     (tmp_path / "link").symlink_to(tmp_path / "file")
     os.mkfifo(tmp_path / "pipe")

@@ -39,7 +39,7 @@ def test_every_form_of_unicode_and_every_delimiter_is_read(encoding: str, delimi
         ("gb18030", ("名", "姓氏", "电子邮件地址"), "小明"),
     ],
 )
-def test_the_code_page_of_a_file_from_windows_is_told_by_its_headings(
+def test_code_page_of_a_windows_file_is_detected_from_its_headings(
     encoding: str, titles: tuple[str, ...], name: str, tmp_path: Path
 ) -> None:
     rows = [list(titles), [name, "X", "x@x.org"]]
@@ -47,7 +47,7 @@ def test_the_code_page_of_a_file_from_windows_is_told_by_its_headings(
     assert (sheet.headings, sheet.rows[0][1][titles[0]]) == (list(titles), name)
 
 
-def test_a_line_that_names_the_delimiter_cells_of_several_lines_and_short_rows_are_read(tmp_path: Path) -> None:
+def test_delimiter_line_multiline_cells_and_short_rows_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b'sep=;\r\nstudent;words;points\r\nanna;"one\r\ntwo; three";2\r\n\r\nben\r\n')
     sheet = sheets.read(path, "list")
@@ -67,7 +67,7 @@ def test_a_line_that_names_the_delimiter_cells_of_several_lines_and_short_rows_a
         (b'a,b\n"' + b"x" * 200_000, "cannot be read: field larger"),
     ],
 )
-def test_what_is_no_table_is_named_with_the_remedy(data: bytes, said: str, tmp_path: Path) -> None:
+def test_file_that_is_no_table_is_reported_with_the_remedy(data: bytes, said: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(data)
     with pytest.raises(sheets.SheetError, match=said):
         sheets.read(tmp_path / "a.csv", "class list")
