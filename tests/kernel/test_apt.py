@@ -170,7 +170,7 @@ def ubuntu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, *, amx
         ("6.8.0-60.63", True, "Linux 6.8.0; this machine needs 6.13 or"),
     ],
 )
-def test_a_source_that_is_too_old_for_the_machine_is_told_with_the_other_ways(
+def test_outdated_source_is_reported_with_the_other_ways(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, amx: bool, words: str
 ) -> None:
     ubuntu(tmp_path, monkeypatch, version, amx=amx)
@@ -186,7 +186,7 @@ def test_ubuntus_own_source_is_taken_where_it_is_new_enough(tmp_path: Path, monk
     assert package.version == "6.8.0-60.63"
 
 
-def test_on_debian_nothing_is_said_before_other_releases_were_asked(
+def test_debian_reports_nothing_before_other_releases_were_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs_on_path(tmp_path / "bin", monkeypatch, apt_get="exit 0\n", apt_cache="exit 0\n")

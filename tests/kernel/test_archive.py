@@ -100,7 +100,7 @@ def test_both_kernels_travel_in_one_file(
 
 
 @pytest.mark.parametrize("other", ["pocket", "library"])
-def test_a_kernel_that_another_version_packed_is_installed_and_told_of(
+def test_kernel_packed_by_another_version_is_installed_and_reported(
     kernel: PocketKernel,
     own: library_kernel.LibraryKernel,
     tmp_path: Path,
@@ -145,7 +145,7 @@ def test_licence_source_and_changes_are_in_the_file(kernel: PocketKernel, tmp_pa
     assert {"COPYING", "SOURCE", "config", "netlab.patch", "tcp_tahoe.c", "SHA256SUMS"} <= names
 
 
-def test_what_later_builds_have_more_is_carried_where_it_is_there(
+def test_extra_files_of_later_builds_are_packed_if_present(
     kernel: PocketKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (kernel.path.parent / "gate.c").write_text("the gate")
@@ -181,7 +181,7 @@ def test_a_wrong_checksum_is_refused(kernel: PocketKernel, tmp_path: Path, monke
 
 @examples(60)
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-def test_one_flipped_bit_never_installs_other_contents(
+def test_flipped_bit_never_installs_other_contents(
     place: float, bit: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     tmp_path = tmp_path_factory.mktemp("flip")
@@ -252,7 +252,7 @@ def build_json(**facts: str) -> bytes:
         (lambda f: f.update({"pocket/build.json": b"\xff"}), "pocket/build.json cannot be read"),
     ],
 )
-def test_what_does_not_belong_is_refused_even_with_sums_that_fit(
+def test_foreign_files_are_refused_even_with_right_checksums(
     kernel: PocketKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change, says: str
 ) -> None:
     file = repacked(archive.pack([kernel], tmp_path), change)
@@ -301,7 +301,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, data: bytes) -> None:
         archive.unpack(file)
 
 
-def test_a_file_that_is_not_there_and_a_foreign_kernel_are_told(tmp_path: Path) -> None:
+def test_missing_file_and_foreign_kernel_are_reported(tmp_path: Path) -> None:
     with pytest.raises(KernelError, match="There is no file"):
         archive.unpack(tmp_path / "none.tar.xz")
     foreign = PocketKernel(tmp_path / "linux.uml", "6.12", (6, 12), frozenset())

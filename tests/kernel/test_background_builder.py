@@ -26,7 +26,7 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def test_it_tells_how_far_it_is_and_leaves_nothing_when_it_is_done(
+def test_builder_reports_progress_and_leaves_nothing_when_done(
     monkeypatch: pytest.MonkeyPatch, own_cache: Path
 ) -> None:
     seen = []
@@ -101,7 +101,7 @@ def test_the_process_outlives_who_started_it_and_ends_by_itself(
     assert "The compiler gcc is not installed." in background_build.failure()
 
 
-def test_what_needs_the_pocket_kernel_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_that_needs_the_pocket_kernel_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = [HALF, HALF, None]
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)
     monkeypatch.setattr(selection, "POLL_S", 0.0)

@@ -215,7 +215,7 @@ def test_without_a_library_kernel_the_pocket_kernel_is_built_and_the_reason_kept
     assert building.build(takes_all).library is not None and library_kernel.failure() == ""
 
 
-def test_the_program_for_another_processor_is_built_by_its_compiler_and_not_taken_for_ours(
+def test_foreign_program_is_built_by_its_compiler_and_kept_apart(
     takes_all: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: dict[str, object] = {}
@@ -277,7 +277,7 @@ def test_without_a_network_an_earlier_download_serves(
     assert building.build().library.build["source"]["version"] == "7.3.4-1~bpo13+1"
 
 
-def test_what_is_never_compiled_is_not_unpacked_and_kconfig_is(source: Path, tmp_path: Path) -> None:
+def test_unused_sources_are_not_unpacked_but_kconfig_is(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "work/linux"
     target.parent.mkdir()
     tree.copy_tree(source, target, tmp_path / "log")
@@ -324,14 +324,14 @@ def test_flags_of_a_calling_make_do_not_reach_the_build(takes_all: Path, monkeyp
         (lambda home: home.write_text("x"), "name must end with"),
     ],
 )
-def test_what_is_no_source_is_told(tmp_path: Path, make_it: object, says: str) -> None:
+def test_archive_that_is_no_source_is_reported(tmp_path: Path, make_it: object, says: str) -> None:
     home = tmp_path / "source"
     make_it(home)
     with pytest.raises(KernelError, match=says):
         building.build(home)
 
 
-def test_a_damaged_archive_is_told(tmp_path: Path, own_cache: Path) -> None:
+def test_damaged_archive_is_reported(tmp_path: Path, own_cache: Path) -> None:
     file = tmp_path / "linux-7.3.tar.xz"
     file.write_bytes(b"\xfd7zXZ\x00 and nothing more")
     with pytest.raises(KernelError, match="damaged"):
@@ -354,7 +354,7 @@ def test_missing_programs_are_named_with_the_line_that_installs_them(
         building.build(source)
 
 
-def test_too_little_disk_is_told_with_both_numbers(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_disk_is_reported_with_both_numbers(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=5_000_000))
     with pytest.raises(KernelError, match=r"900 MB.* has 5 MB left"):
@@ -408,7 +408,7 @@ def test_a_stopped_build_leaves_nothing_behind(
     assert left_behind(own_cache) == [] and not list(own_cache.glob("kernels/*"))
 
 
-def test_what_a_killed_build_left_is_cleared_by_the_next(takes_all: Path, own_cache: Path) -> None:
+def test_files_of_a_killed_build_are_removed_by_the_next(takes_all: Path, own_cache: Path) -> None:
     stale = own_cache / "build-dead/linux"
     stale.mkdir(parents=True)
     building.build(takes_all)

@@ -134,6 +134,6 @@ def test_edits_of_the_pocket_kernel_alone_do_not_change_the_library_kernel(monke
         assert (recipe_hash() != before) is changes, place
 
 
-def test_an_edit_says_why_it_is_made(tree: Path) -> None:
+def test_edit_states_its_reason(tree: Path) -> None:
     with pytest.raises(KernelError, match="where the moon is blue"):
         edits.apply(tree, NEWEST, [Edit("net/ipv4/Kconfig", "no such text", "", "the moon is blue")])

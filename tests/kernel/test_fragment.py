@@ -32,7 +32,7 @@ def written(option: Option) -> str:
 
 
 @given(st.lists(options(), max_size=8, unique_by=lambda option: option.name))
-def test_a_fragment_says_what_was_written(wanted: list[Option]) -> None:
+def test_fragment_holds_the_written_options(wanted: list[Option]) -> None:
     text = "# a comment\n\n" + "\n".join(map(written, wanted))
     assert fragment.parse(text) == wanted
 

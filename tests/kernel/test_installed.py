@@ -50,7 +50,7 @@ def test_without_a_kernel_the_remedies_are_named() -> None:
     assert "unpack" in str(caught.value) and "$NETLAB_KERNEL" in str(caught.value)
 
 
-def test_of_this_recipes_builds_the_highest_version_wins_as_a_number_and_then_the_latest() -> None:
+def test_highest_version_of_this_recipes_builds_wins_and_then_the_latest() -> None:
     put("7.9.1", "a" * 12)
     put("7.10.0", "b" * 12, built_at="2026-01-01")
     put("7.10.0", "c" * 12, built_at="2026-02-01")
@@ -76,7 +76,7 @@ def test_a_kernel_that_an_administrator_put_there_is_found_beside_the_users_own(
     assert [k.build["key"][0] for k in pocket_kernel.builds()] == ["b", "a"]
 
 
-def test_a_half_copied_directory_is_passed_over_and_told_when_asked_for() -> None:
+def test_incomplete_directory_is_skipped_and_reported_on_request() -> None:
     put("7.3.4", "a" * 12)
     broken = put("7.9.0", "b" * 12)
     (broken / "mnexec").unlink()
@@ -104,7 +104,7 @@ def test_a_named_kernel_of_our_own_keeps_its_build(monkeypatch: pytest.MonkeyPat
     assert pocket_kernel.find() == pocket_kernel.from_directory(home)
 
 
-def test_what_netlab_did_not_build_is_refused_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_foreign_build_is_refused_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "linux").write_bytes(b"another build's")
     for path, remedy in (
         (Path("/usr/bin/linux.uml"), "which netlab did not build. Set it to the file linux of a build, or unset it"),
@@ -115,7 +115,7 @@ def test_what_netlab_did_not_build_is_refused_with_the_remedy(tmp_path: Path, mo
             pocket_kernel.find()
 
 
-def test_info_says_version_size_time_and_what_it_lacks() -> None:
+def test_info_has_version_size_time_and_missing_features() -> None:
     text = command.describe(pocket_kernel.from_directory(put("7.3.4", "a" * 12)))
     for words in (
         "Linux 7.3.4",
@@ -128,7 +128,7 @@ def test_info_says_version_size_time_and_what_it_lacks() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
-def test_a_cache_of_somebody_else_is_told_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_of_another_user_is_reported_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error for another user's cache does not claim that there is no kernel, because there may be one."""
     (tmp_path / "kernels").mkdir()
     tmp_path.chmod(0)

@@ -71,7 +71,7 @@ def test_a_group_that_is_not_there_is_accepted(mnexec: Path) -> None:
         (["no-such-program"], "no-such-program: No such file"),
     ],
 )
-def test_mistakes_are_told_and_end_with_1(mnexec: Path, arguments: list[str], says: str) -> None:
+def test_mistakes_are_reported_with_exit_code_1(mnexec: Path, arguments: list[str], says: str) -> None:
     done = run(mnexec, *arguments)
     assert done.returncode == 1 and says in done.stderr
 

@@ -8,7 +8,7 @@ from netlab.base.errors import KernelError
 from netlab_kernel import programs
 
 
-def test_a_program_that_is_not_there_and_one_that_is_killed_are_told(tmp_path: Path) -> None:
+def test_missing_and_killed_programs_are_reported(tmp_path: Path) -> None:
     with pytest.raises(KernelError, match="no-such-program: No such file"):
         programs.run(["no-such-program"], log=tmp_path / "log", doing="do it")
     with pytest.raises(KernelError, match=r"Could not do it \(ended by signal 9\)"):

@@ -45,7 +45,7 @@ def test_the_native_kernel_is_taken_where_it_is_there_and_else_webassembly() -> 
     assert library_kernel.ready(library_kernel.WASM) == portable
 
 
-def test_what_a_wheel_carries_is_found(tmp_path: Path) -> None:
+def test_module_in_a_wheel_is_found(tmp_path: Path) -> None:
     carried = build(library_kernel.WASM, tmp_path / "carried" / "libraries")
     assert library_kernel.find() == carried
 
@@ -56,7 +56,7 @@ def test_a_module_named_in_the_environment_is_taken(tmp_path: Path, monkeypatch:
     assert library_kernel.find().machine == library_kernel.WASM
 
 
-def test_it_is_packed_with_the_native_one_and_unpacked_on_any_machine(
+def test_module_is_packed_with_the_native_one_and_unpacked_on_any_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     portable = build(library_kernel.WASM)
@@ -69,7 +69,7 @@ def test_it_is_packed_with_the_native_one_and_unpacked_on_any_machine(
     assert {path.name for path in arrived.path.parent.iterdir()} == set(archive.WASM.contents)
 
 
-def test_what_is_no_webassembly_is_refused(tmp_path: Path) -> None:
+def test_file_that_is_no_webassembly_is_refused(tmp_path: Path) -> None:
     file = archive.pack([build(library_kernel.WASM, program=b"\x7fELF")], tmp_path)
     with pytest.raises(KernelError, match="is not WebAssembly"):
         archive.unpack(file)

@@ -48,7 +48,7 @@ def carried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (library_kernel.find, "libraries", {"netlab-library", "mnexec"}),
     ],
 )
-def test_programs_without_the_right_to_execute_are_copied_once_and_others_are_used_in_place(
+def test_programs_without_execute_permission_are_copied_once(
     carried: Path, tmp_path: Path, find: Callable[[], pocket_kernel.PocketKernel], kind: str, programs: set[str]
 ) -> None:
     copied = tmp_path / "cache" / kind / "7.3.4-aaaaaaaaaaaa"
@@ -63,9 +63,7 @@ def test_programs_without_the_right_to_execute_are_copied_once_and_others_are_us
     assert find().path.parent == carried / kind / copied.name
 
 
-def test_where_nothing_can_be_executed_or_written_the_remedy_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_remedy_is_named_if_no_directory_allows_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wheel_copies, "_can_execute", lambda *_words: False)
     for _again in range(2):
         with pytest.raises(
@@ -108,9 +106,7 @@ def test_a_build_in_the_cache_that_cannot_be_executed_is_passed_over_or_replaced
         find()
 
 
-def test_without_the_builder_a_missing_kernel_is_found_in_the_wheel_for_this_processor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wheel_supplies_a_missing_kernel_without_the_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "CARRIED", tmp_path / "nothing")
     for module in (pocket_kernel, library_kernel):
         monkeypatch.setattr(module, "HAS_BUILDER", False)
@@ -119,7 +115,7 @@ def test_without_the_builder_a_missing_kernel_is_found_in_the_wheel_for_this_pro
     assert builds.HAS_BUILDER and "netlab kernel build" in builds.BUILD_ANEW
 
 
-def test_each_command_that_students_wheels_lack_says_what_to_install(
+def test_missing_commands_of_student_wheels_name_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     absent = ("netlab_classroom", "netlab_kernel", "netlab_replication")

@@ -37,7 +37,7 @@ enum answer {
 
 
 @pytest.mark.parametrize("path", source.outputs(), ids=lambda path: path.name)
-def test_what_follows_from_the_headers_is_up_to_date(path) -> None:
+def test_generated_format_matches_the_headers(path) -> None:
     assert path.read_text() == source.outputs()[path], "run: python -m netlab_kernel.wire_format"
 
 
