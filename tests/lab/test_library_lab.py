@@ -158,7 +158,7 @@ def test_in_what_parts_time_passes_moves_nothing():
     assert tables(0.002) == tables(6)
 
 
-def test_plots_mark_what_links_were_told(lab):
+def test_plots_mark_changes_of_links(lab):
     lab.start(nl.Tcp("h1", "h2"))
     lab.advance(2)
     lab.link("h2", "r1").change(rate_mbps=4, reverse={"delay_ms": 9})

@@ -229,7 +229,7 @@ def test_a_loss_rate_that_is_added_shows(shared: Lab) -> None:
     assert "5 received" in shared["h1"].run("ping -c5 h2")
 
 
-def test_mistakes_are_said_before_anything_happens(shared: Lab) -> None:
+def test_mistakes_are_reported_before_anything_happens(shared: Lab) -> None:
     with pytest.raises(ScenarioError, match="pace must be above 0"):
         shared.advance(5, pace=0)
     with pytest.raises(ScenarioError, match="h9"):
@@ -249,11 +249,11 @@ def test_mistakes_are_said_before_anything_happens(shared: Lab) -> None:
     assert "Traceback" not in str(caught.value)
 
 
-def test_what_a_plain_machine_lacks_is_stood_in_for(shared: Lab) -> None:
+def test_missing_programs_of_a_plain_machine_are_replaced(shared: Lab) -> None:
     assert shared["h1"].address in shared["h1"].run("ifconfig h1-eth0")
 
 
-def test_what_polls_makes_progress(shared: Lab) -> None:
+def test_polling_loop_makes_progress(shared: Lab) -> None:
     code = "import time; end = time.time() + 0.2\nwhile time.time() < end: time.sleep(0)"
     before_s = shared.now_s
     assert shared["h1"].run(f'python3 -c "{code}"').exit_code == 0

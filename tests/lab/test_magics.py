@@ -69,7 +69,7 @@ def test_a_cell_is_run_as_it_stands_and_streams(lab: Lab, capsys: pytest.Capture
     assert "exit code 3" in said.err
 
 
-def test_what_the_machine_has_not_is_the_page_s_to_tell(lab: Lab) -> None:
+def test_error_for_a_missing_program_passes_through_the_magic(lab: Lab) -> None:
     def run(lines: str, on_text: object) -> None:
         raise NotHereError(lines)
 

@@ -87,7 +87,7 @@ def test_a_script_that_was_written_reads_back_as_the_same_network(topology: Topo
         (Link("h1", "h2", duplicate_rate=0.1), "no duplicates"),
     ],
 )
-def test_what_mininet_cannot_do_is_said(link: Link, said: str) -> None:
+def test_features_that_mininet_lacks_are_reported(link: Link, said: str) -> None:
     with pytest.raises(ScenarioError, match=said):
         Topology(["h1", "h2"], links=[link]).to_mininet()
 

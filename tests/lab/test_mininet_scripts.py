@@ -60,7 +60,7 @@ def test_the_same_script_prints_the_same_again(place: Path) -> None:
     assert texts[0] == texts[1]
 
 
-def test_a_script_starts_at_the_same_time_whatever_the_machine_does_before_its_first_line(tmp_path: Path) -> None:
+def test_script_starts_at_the_same_time_on_every_machine(tmp_path: Path) -> None:
     """The imports before it make thousands of system calls, and each takes time: longer paths and more files make more."""
     short, long = tmp_path / "s", tmp_path / ("x" * 40) / ("y" * 40) / ("z" * 40)
     texts = []
@@ -114,7 +114,7 @@ def test_mininets_own_mn_runs_with_its_defaults(place: Path) -> None:
     assert finished.code == 0
 
 
-def test_who_asks_for_what_is_not_offered_reads_so(place: Path) -> None:
+def test_unavailable_features_of_mininet_are_reported(place: Path) -> None:
     own = Path(sys.executable).parent / "mn"
     parts: list[str] = []
     words = [str(own), "--switch", "ovsk", "--controller", "remote", "--nat", "--test", "pingall"]

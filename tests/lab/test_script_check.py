@@ -164,7 +164,7 @@ def test_modules_and_names_that_are_missing(tmp_path: Path) -> None:
     assert found(tmp_path, "import sys\nsys.path.append('lib')\nimport below\n") == []
 
 
-def test_what_may_not_run_is_a_warning(tmp_path: Path) -> None:
+def test_mistakes_in_code_that_may_not_run_are_warnings(tmp_path: Path) -> None:
     script = """
     import sys
     if len(sys.argv) > 1:
@@ -264,7 +264,7 @@ def test_the_programs_of_a_shells_line(line: str, words: list[str]) -> None:
         ("latin.py", b"x = '\xe9'\n", "a letter here is not UTF-8"),
     ],
 )
-def test_what_is_no_script_is_one_sentence_and_nothing_runs(
+def test_file_that_is_no_script_is_reported_and_nothing_runs(
     name: str,
     data: bytes | None,
     words: str,

@@ -12,7 +12,7 @@ from netlab_engines.kernels import cache
 from netlab_engines.lab import script
 
 
-def test_without_a_pocket_kernel_the_error_says_how_to_get_one_and_does_not_blame_a_variable(
+def test_missing_pocket_kernel_is_reported_without_blaming_a_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("NETLAB_ENGINE", "NETLAB_KERNEL"):

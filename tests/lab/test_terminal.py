@@ -70,7 +70,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_shell_in_a_host_runs_beside_the_wall_clock_and_stands_still_when_it_is_left(tmp_path: Path) -> None:
+def test_shell_in_a_host_follows_the_wall_clock_and_pauses_when_left(tmp_path: Path) -> None:
     with nl.live(NETWORK) as lab:
         terminal = lab["h1"].terminal()
         assert terminal.command.endswith("netlab attach h1")
