@@ -62,7 +62,7 @@ def scenario(seed: int = 1) -> nl.Scenario:
 # In the guest -----------------------------------------------------------------------------------------------
 
 
-def test_a_keeper_copies_what_there_is_room_for_and_says_what_it_left(tmp_path: Path) -> None:
+def test_artifacts_are_copied_within_the_limit_and_the_rest_reported(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     for name, size_bytes in (("small", 40), ("large", 61), ("second", 60)):
         (tmp_path / name).write_bytes(b"x" * size_bytes)
@@ -145,7 +145,7 @@ def test_files_lie_beside_the_result(engine: Leaves, tmp_path: Path) -> None:
     assert nl.Run.from_json(tmp_path / "result.json").artifacts.read_text("a.txt") == "a.txt of 1"
 
 
-def test_a_file_that_is_gone_is_told_when_it_is_asked_for(engine: Leaves, tmp_path: Path) -> None:
+def test_removed_file_is_reported_on_access(engine: Leaves, tmp_path: Path) -> None:
     nl.run(scenario(), engine=engine, progress=False).to_json(tmp_path / "result.json")
     (tmp_path / "result.artifacts" / "a.txt").unlink()
     run = nl.Run.from_json(tmp_path / "result.json")
@@ -158,7 +158,7 @@ def test_a_file_that_is_gone_is_told_when_it_is_asked_for(engine: Leaves, tmp_pa
     )
 
 
-def test_a_run_keeps_the_names_of_its_files_and_of_those_that_are_not_there() -> None:
+def test_run_keeps_names_of_present_and_missing_files() -> None:
     """Also where it has only the one kind or the other, and nothing where it has neither."""
     run = nl.run(scenario(), engine=Fake(), progress=False)
     assert "artifacts" not in run.to_dict()
@@ -227,7 +227,7 @@ def _text_beside(path: Path) -> str:
 # Files of a command
 
 
-def test_a_command_says_which_files_it_saves() -> None:
+def test_command_declares_saved_files() -> None:
     one, several = nl.Command("h1", "true", saves="a.txt"), nl.Command("h1", "true", saves=["b", "c"])
     assert (one.to_dict()["saves"], several.to_dict()["saves"]) == (["a.txt"], ["b", "c"])
     assert nl.Scenario(PAIR, [one, several], duration_s=1).problems() == []
@@ -253,7 +253,7 @@ def test_two_commands_do_not_save_the_same_name() -> None:
 
 
 @pytest.mark.pocket
-def test_what_a_command_writes_comes_back_from_the_guest() -> None:
+def test_files_of_a_command_come_back_from_the_guest() -> None:
     """Each command has a directory of its own; what it did not write is told."""
     commands = [
         nl.Command("h1", "ls -A > before.txt; printf '\\0\\377' > bytes", saves=["before.txt", "bytes", "other.txt"]),

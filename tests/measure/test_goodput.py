@@ -160,7 +160,7 @@ def test_a_finished_transfers_goodput_is_its_bytes_over_its_completion_time(
     assert flow.goodput_mbps * flow.completion_s == pytest.approx(num_bytes * 8 / 1e6)
 
 
-def test_a_late_starter_shares_the_time_of_those_that_started_with_it() -> None:
+def test_late_flow_is_measured_over_the_common_time() -> None:
     """The late flow had the link for a quarter of the time, so its goodput is a quarter of the link's, and not all of
     it; plus one frame.
     """
@@ -190,7 +190,7 @@ def test_datagrams_below_the_limit_give_the_offered_rate_exactly_beside_others()
     assert run.flows.goodput_mbps[0] == pytest.approx(8000 / 0.02 / 1e6, rel=1e-12)
 
 
-def test_what_a_queue_sends_after_the_end_does_not_count() -> None:
+def test_bytes_sent_by_a_queue_after_the_end_do_not_count() -> None:
     """3 s at the link's rate of a flow of 2 s is that rate; the datagrams of the last second have arrived all the same."""
     arrivals = [0.1 + FRAME_S * k for k in range(300)]
     flow = measured(["udp"], [arrivals]).flows.iloc[0]

@@ -94,7 +94,7 @@ def test_udp_goodput_is_over_the_flows_own_time() -> None:
     assert (flow.delay_min_ms, flow.delay_ms, flow.delay_max_ms, flow.jitter_ms) == (8, 10, 15, 0.5)
 
 
-def test_what_a_queue_delivers_late_does_not_raise_the_rate() -> None:
+def test_late_delivery_of_a_queue_does_not_raise_the_rate() -> None:
     """5 arrivals, 3 s apart, in 12 s, 4 of them in the flow's 10 s: these take 4 intervals, so the rate is one in 3 s."""
     timely = {"timely_datagrams": 4, "timely_bytes": 4000, "timely_throughput_bytes": 4112, "timely_last_s": 9.5}
     run = measured([nl.Udp("h1", "h2", rate_mbps=1)], [udp(9, 5, 0.5, 12.5, **timely)])
@@ -113,7 +113,7 @@ def test_nothing_received_is_a_loss_of_one_and_no_delay() -> None:
     assert all(math.isnan(value) for value in (flow.delay_min_ms, flow.delay_ms, flow.delay_max_ms, flow.jitter_ms))
 
 
-def test_what_a_full_socket_dropped_is_no_loss_of_the_network() -> None:
+def test_drops_of_a_full_socket_are_no_network_loss() -> None:
     """The receiver got 400 of 500 datagrams and its socket dropped 60, so the network lost 40."""
     flow = measured([nl.Udp("h1", "h2", rate_mbps=1)], [udp(500, 400, receiver_drops=60)]).flows.iloc[0]
     assert flow.loss_rate == pytest.approx(0.08)
@@ -188,7 +188,7 @@ def test_a_transfer_of_several_streams_is_complete_with_the_last_one() -> None:
     ],
     ids=["no bytes asked for", "a byte missing", "a stream missing", "nothing came", "UDP", "ping"],
 )
-def test_what_did_not_complete_has_no_completion_time(traffic: Any, streams: list[Any] | None) -> None:
+def test_incomplete_transfer_has_no_completion_time(traffic: Any, streams: list[Any] | None) -> None:
     row = {"streams": streams, "echoes": [], **udp(9, 9)}
     assert math.isnan(measured([traffic], [row]).flows.completion_s[0])
 
@@ -209,12 +209,12 @@ def test_a_flows_streams_add_up_over_one_time() -> None:
     assert (flow.retransmits, flow.timeouts, flow.marks, flow.received_bytes, flow.rtt_min_ms) == (2, 1, 3, 2e6, 19)
 
 
-def test_tcp_that_delivered_nothing_says_so() -> None:
+def test_tcp_without_delivery_is_reported() -> None:
     flow = measured([nl.Tcp("h1", "h2")], [{"streams": [], "error": "timed out"}]).flows.iloc[0]
     assert (flow.goodput_mbps, flow.received_bytes, flow.error) == (0, 0, "timed out")
 
 
-def test_what_an_older_kernel_does_not_tell_is_missing_not_zero() -> None:
+def test_values_missing_in_an_older_kernel_are_missing_not_zero() -> None:
     silent = {"retransmits": None, "segments_out": None, "rtt_ms": None, "rtt_min_ms": None}
     readings = [sample(1, 500, rtt_ms=None, delivery_rate_mbps=None)]
     run = measured([nl.Tcp("h1", "h2")], [{"streams": [stream(10**6, 0, 8, **silent)]}], streams=readings)
@@ -326,7 +326,7 @@ def test_stations_pass_through_where_there_are_some() -> None:
     assert "stations" not in measured([nl.Ping("h1", "h2")], [{"echoes": []}]).more
 
 
-def test_the_state_of_congestion_control_is_told_of_one_connection_only() -> None:
+def test_congestion_control_state_is_reported_for_a_single_connection_only() -> None:
     """A flow of several is in several states; an engine that does not tell leaves it out."""
     states = ["open", "recovery", "loss"]
     readings = [sample(second, 500 * second, ca_state=state) for second, state in enumerate(states, start=1)]

@@ -37,7 +37,7 @@ def said(statement: str) -> str:
 @pytest.mark.parametrize(
     "statement", ["import matplotlib.pyplot as plt", "from matplotlib import pyplot", "import seaborn"]
 )
-def test_an_import_of_matplotlib_is_told_what_draws_here(statement: str) -> None:
+def test_import_of_matplotlib_names_the_plots_of_netlab(statement: str) -> None:
     told = said(statement)
     assert told.startswith(
         ("matplotlib matplotlib is not installed; figures", "seaborn seaborn is not installed; figures")
@@ -56,7 +56,7 @@ def test_a_table_draws_a_figure_of_plotly() -> None:
     assert isinstance(table.plot(kind="scatter", x="seed", y="goodput_mbps"), go.Figure)
 
 
-def test_a_table_in_place_of_a_run_is_told() -> None:
+def test_table_in_place_of_a_run_is_reported() -> None:
     with pytest.raises(NetlabError, match=r"this is a table of one: nl\.plots\.time_series\(run\)"):
         nl.plots.time_series(Table({"flow": ["x"]}))
     with pytest.raises(NetlabError, match="which is what nl.run"):

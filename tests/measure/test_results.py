@@ -99,7 +99,7 @@ def test_a_run_describes_itself() -> None:
     assert run.scenario == SETTINGS["scenario"]
 
 
-def test_a_run_says_where_a_guessed_quantity_is() -> None:
+def test_run_names_the_place_of_a_guessed_quantity() -> None:
     run = make_run(flows=[{"flow": "a", "rtt_ms": 20.0}])
     with pytest.raises(
         AttributeError, match=r"no attribute 'rtt'; there is run.flows\['rtt_ms'\], run.flows\['rtt_min_ms'\]"
@@ -109,7 +109,7 @@ def test_a_run_says_where_a_guessed_quantity_is() -> None:
         _ = run.speed  # type: ignore[attr-defined]
 
 
-def test_who_calls_a_run_hears_where_commands_run() -> None:
+def test_calling_a_run_reports_where_commands_run() -> None:
     with pytest.raises(NetlabError, match=r"a command runs in a host: lab\['h1'\]\.run\('ls'\)"):
         make_run()("ls")  # type: ignore[operator]
 
@@ -156,7 +156,7 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path, name: str)
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
-def test_what_cannot_be_json_leaves_the_old_file(tmp_path: Path) -> None:
+def test_value_that_json_cannot_hold_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_text("an older run")
     with pytest.raises(TypeError):
@@ -195,7 +195,7 @@ def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
         Run.from_json(tmp_path / "none.json")
 
 
-def test_a_command_that_failed_is_told_with_what_it_wrote() -> None:
+def test_failed_command_is_reported_with_its_output() -> None:
     words = {"flow": "c", "host": "h1", "t_s": 0.0, "stdout": ""}
     run = make_run(
         commands=[

@@ -47,14 +47,14 @@ def flows() -> Table:
         (lambda table: table.pivot_table(index="kind", values="goodput"), "did you mean 'goodput_mbps'?"),
     ],
 )
-def test_a_wrong_column_is_told_with_the_one_that_was_meant(take: Callable[[Any], object], words: str) -> None:
+def test_wrong_column_is_reported_with_the_likely_one(take: Callable[[Any], object], words: str) -> None:
     with pytest.raises(KeyError) as caught:
         take(flows())
     assert isinstance(caught.value, ColumnError)
     assert words in str(caught.value)
 
 
-def test_a_wrong_attribute_is_told_when_somebody_reads_it() -> None:
+def test_wrong_attribute_is_reported_on_access() -> None:
     table: Any = flows()
     with pytest.raises(AttributeError, match="no attribute 'goodput'; did you mean 'goodput_mbps'"):
         _ = table.goodput
@@ -62,7 +62,7 @@ def test_a_wrong_attribute_is_told_when_somebody_reads_it() -> None:
     assert list(table.goodput_mbps.dropna()) == [4.75]
 
 
-def test_what_is_missing_in_the_rows_stays_pandas_own_error() -> None:
+def test_missing_row_raises_the_error_of_pandas() -> None:
     table = flows().set_index("flow")
     for take in (lambda: table.loc["h9"], lambda: table.loc["h9", "kind"], lambda: table[5]):
         with pytest.raises(KeyError) as caught:

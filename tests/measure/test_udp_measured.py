@@ -8,7 +8,7 @@ import netlab as nl
 
 
 @pytest.mark.library
-def test_what_overflows_the_receivers_socket_is_no_loss_of_the_network() -> None:
+def test_overflow_of_the_receivers_socket_is_no_network_loss() -> None:
     """156 250 datagrams in 1 ms over a link that loses nothing are more than 64 MiB of socket buffer hold."""
     topology = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2")])
     flood = nl.Udp("h1", "h2", rate_mbps=40_000, payload_bytes=32, duration_s=0.001)
