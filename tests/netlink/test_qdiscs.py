@@ -111,7 +111,7 @@ def test_a_qdisc_becomes_the_message_that_tc_sends(qdisc: Queueing) -> None:
     assert qdisc.message(lambda name: 1).hex() == as_we_send_it(case["message"])
 
 
-def test_bytes_that_each_packet_counts_beyond_its_length_are_the_size_table_that_tc_sends() -> None:
+def test_size_table_of_extra_bytes_equals_that_of_tc() -> None:
     """The message of iproute2 6.1.0 for this line, its sendmsg written down."""
     sent = (
         "5800000024000506f8a1076b00000000000000000100000000000100ffffffff000000000a000100706669666f000000080002006400000020000800"

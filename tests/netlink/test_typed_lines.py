@@ -59,7 +59,7 @@ def test_units_are_those_of_the_manuals(line: str, same: str) -> None:
     assert message(begin + line) == message(begin + same)
 
 
-def test_what_is_not_read_is_refused() -> None:
+def test_unsupported_line_is_refused() -> None:
     for line in sorted(set(LINES) - set(READ)):
         with pytest.raises(UnknownLineError, match="in the line"):
             message(line)
