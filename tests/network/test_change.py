@@ -40,7 +40,7 @@ def test_a_scenario_with_changes_comes_back_from_its_file():
     assert "changes" not in scenario().to_dict()
 
 
-def test_fields_hold_for_both_directions_unless_reverse_says_otherwise():
+def test_fields_hold_for_both_directions_unless_reverse_is_given():
     there = nl.Change(at_s=1, link=("h2", "r1"), rate_mbps=2, reverse={"rate_mbps": 3, "delay_ms": 9})
     plan = scenario(there).plan()
     assert [(item["direction"], item["shape"]) for item in plan["changes"]] == [
@@ -73,7 +73,7 @@ def test_a_change_adds_to_those_before_it_and_only_what_differs_is_planned():
     assert forward == [(2, {"rate_mbps": 4}), (5, {"delay_ms": 20}), (7, {"delay_ms": 30})]
 
 
-def test_parallel_links_are_told_apart_by_number():
+def test_parallel_links_are_distinguished_by_number():
     network = nl.Topology(
         hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5), nl.Link("h1", "h2", rate_mbps=5)]
     )
@@ -83,7 +83,7 @@ def test_parallel_links_are_told_apart_by_number():
     assert "h1-h2 3" in problem
 
 
-def test_every_mistake_is_told_at_once():
+def test_every_mistake_is_reported_at_once():
     problems = told(
         nl.Change(at_s=20, link=("r1", "h2"), rate_mbps=2),
         nl.Change(at_s=-1, link=("r1", "h2"), rate_mbps=2),
@@ -111,7 +111,7 @@ def test_every_mistake_is_told_at_once():
     assert len(problems) == 10
 
 
-def test_a_mistake_that_a_link_has_only_after_two_changes_is_told_at_the_second():
+def test_mistake_after_two_changes_is_reported_at_the_second():
     (problem,) = told(
         nl.Change(at_s=1, link=("r1", "h2"), jitter_ms=4),
         nl.Change(at_s=2, link=("r1", "h2"), delay_ms=2),
@@ -160,14 +160,14 @@ def test_a_shared_medium_cannot_change():
         ({"at_s": 1, "link": 5, "up": True}, "link must name the two nodes"),
     ],
 )
-def test_a_mistake_in_a_file_is_told(words, said):
+def test_mistake_in_a_file_is_reported(words, said):
     document = {**scenario().to_dict(), "changes": [words]}
     with pytest.raises(ScenarioError) as error:
         nl.Scenario.from_dict(document)
     assert any(said in problem for problem in error.value.problems), error.value.problems
 
 
-def test_an_unknown_field_is_told_where_it_is_written():
+def test_unknown_field_is_reported_with_its_place():
     with pytest.raises(ScenarioError, match="did you mean rate_mbps"):
         nl.Change(at_s=1, link=("r1", "h2"), rate_mpbs=2)
 
@@ -188,7 +188,7 @@ def test_offload_is_chosen_once_for_all_rates_of_a_run():
     assert offload(rate_mbps=nl.Trace([(0, 2000), (1, 10)])) is False
 
 
-def test_a_change_says_itself_in_a_few_words():
+def test_change_has_a_short_description():
     whole = nl.Change(at_s=1, link=("r1", "h2"), rate_mbps=2, delay_ms=50, reverse={"loss_rate": 0.01}, up=True)
     assert whole.words() == "r1-h2: 2 Mbit/s, 50 ms, back loss 0.01, up"
 
@@ -204,7 +204,7 @@ def test_a_change_shows_the_fields_of_a_link_to_tab():
     assert {"rate_mbps", "delay_ms", "aqm", "loss_rate"} <= set(shown[5:])
 
 
-def test_a_moment_and_a_link_that_are_both_wrong_are_both_told():
+def test_wrong_time_and_wrong_link_are_both_reported():
     wrong = nl.Change(at_s=20, link=("r1", "r9"), up=False)
     with pytest.raises(ScenarioError) as told:
         nl.Scenario(nl.topologies.dumbbell(1), [nl.Tcp("h1", "h2")], 10, changes=[wrong]).validate()

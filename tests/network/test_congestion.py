@@ -17,7 +17,7 @@ def test_the_pocket_kernels_recipe_has_each(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CONGESTION_CONTROLS)
-def test_a_row_says_what_it_is(name: str) -> None:
+def test_row_has_a_name_description_and_source(name: str) -> None:
     row = CONGESTION_CONTROLS[name]
     assert row.name == name
     assert row.description.endswith(".")

@@ -83,6 +83,6 @@ def test_a_mistake_gets_its_sentence(medium: object, options: object, sentence: 
     assert sentence in said
 
 
-def test_what_is_right_gets_none() -> None:
+def test_valid_medium_gets_no_message() -> None:
     assert not list(media.problems(None, {}))
     assert not list(media.problems("802.11g", {"rate_mbps": 24, "protection": "cts", "protection_rate_mbps": 5.5}))

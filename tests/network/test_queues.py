@@ -56,7 +56,7 @@ def test_the_pocket_kernel_has_each_discipline(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DISCIPLINES)
-def test_a_row_says_what_it_is(name: str) -> None:
+def test_row_has_a_name_description_and_source(name: str) -> None:
     row = DISCIPLINES[name]
     assert row.name == name
     assert row.description.endswith(".")

@@ -79,7 +79,7 @@ print(json.dumps(found))
 """
 
 
-def test_every_discipline_takes_what_it_is_told() -> None:
+def test_every_discipline_accepts_its_options() -> None:
     """A router has a link for each discipline; the kernel reports the settings of its queues."""
     hosts = {f"h{number}": aqm for number, aqm in enumerate(SAID, start=1)}
     links = [
@@ -174,7 +174,7 @@ def test_fq_pie_marks_and_we_count_as_tc_does() -> None:
 
 
 @pytest.mark.parametrize(("aqm", "own_packets"), [("fq", 100), ("sfq", 127)])
-def test_one_flow_may_hold_so_many_packets(aqm: str, own_packets: int) -> None:
+def test_flow_may_hold_only_its_limit_of_packets(aqm: str, own_packets: int) -> None:
     """The kernel's own limit for a flow, however large the room; `flow_packets` changes it."""
     most = {}
     for options in ({}, {"flow_packets": 40}):

@@ -122,7 +122,7 @@ def test_any_host_reaches_any_host_over_the_fewest_routers(topology: nl.Topology
 
 @examples(60)
 @given(topology=networks())
-def test_addresses_are_unique_and_neighbours_are_told_the_right_ones(topology: nl.Topology) -> None:
+def test_addresses_are_unique_and_neighbours_get_the_right_ones(topology: nl.Topology) -> None:
     plan = plan_addresses(topology.wiring())
     addresses = [item["address"] for item in plan["addresses"]]
     assert len(set(addresses)) == len(addresses)
@@ -163,7 +163,7 @@ def test_a_direct_link_beside_a_switch_is_not_taken_for_the_switch() -> None:
     assert topology.bottleneck_mbps("h1", "h2") == 1
 
 
-def test_of_two_parallel_links_the_first_is_used() -> None:
+def test_first_of_two_parallel_links_is_used() -> None:
     links = [
         nl.Link("h1", "r1"),
         nl.Link("r1", "r2", rate_mbps=2),
@@ -204,7 +204,7 @@ def test_addresses_are_numbered_by_link() -> None:
         ("h1", "h2", "there is no path from h1 to h2; join them with links and routers"),
     ],
 )
-def test_where_there_is_no_path_a_sentence_says_so(src: str, dst: str, sentence: str) -> None:
+def test_missing_path_is_reported_in_a_sentence(src: str, dst: str, sentence: str) -> None:
     """h3 has no link, h2 a network of its own."""
     links: list[Any] = [nl.Link("h1", "r1"), nl.Link("s1", "h2")]
     topology = nl.Topology(["h1", "h2", "h3"], ["r1"], ["s1"], links)
@@ -288,7 +288,7 @@ def test_the_nearest_address_is_taken() -> None:
     assert follower.follow("h1", "h2", "10.0.1.1")[0] == ["h1", "r1", "r2", "h2"]
 
 
-def test_a_host_between_two_networks_that_nothing_else_joins_is_reached_at_both_addresses() -> None:
+def test_host_that_alone_joins_two_networks_is_reached_at_both_addresses() -> None:
     topology = nl.Topology(
         ["h1", "h2", "h3"],
         ["r1", "r2"],

@@ -10,7 +10,7 @@ from tests.agreement import agrees, tcp_limit_mbps
 pytestmark = pytest.mark.pocket
 
 
-def test_of_two_parallel_links_traffic_takes_the_one_that_theory_takes() -> None:
+def test_traffic_takes_the_parallel_link_that_theory_takes() -> None:
     links = [
         nl.Link("h1", "r1"),
         nl.Link("r1", "r2", rate_mbps=9, delay_ms=5, queue_packets=50),

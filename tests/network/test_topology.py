@@ -331,7 +331,7 @@ def test_mistakes_made_in_python_are_sentences_too() -> None:
         assert len(caught.value.problems) == 1
 
 
-def test_a_nonsense_link_is_told_at_once_with_all_other_mistakes() -> None:
+def test_invalid_link_is_reported_with_all_other_mistakes() -> None:
     with pytest.raises(ScenarioError) as caught:
         nl.Topology(["h1", "h1"], ["r1"], links=[nl.Link("r1", "h2", rate_mbps="10", delay_ms=-1), "r1-h1"])
     assert caught.value.problems == [
@@ -352,7 +352,7 @@ def test_odd_networks_are_no_mistakes() -> None:
     assert nl.Topology(["h1", "h2", "h3"], ["r1", "r2"], ["s1"], links).problems() == []
 
 
-def test_links_that_no_route_takes_are_told() -> None:
+def test_unused_links_are_reported() -> None:
     links = [nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5), nl.Link("h2", "r1", rate_mbps=50)]
     network = nl.Topology(["h1", "h2"], ["r1"], links=links)
     assert network.unused_links() == [

@@ -33,7 +33,7 @@ def test_the_last_step_lasts_as_long_as_the_one_before_it():
 
 
 @given(traces(), st.floats(0, 200), st.floats(0.1, 200))
-def test_what_can_be_sent_between_two_moments_is_the_sum_of_the_rates_times_their_lengths(trace, start_s, length_s):
+def test_capacity_between_two_times_is_the_integral_of_the_rate(trace, start_s, length_s):
     moments = {start_s, start_s + length_s}
     for number in range(int((start_s + length_s) / trace.duration_s) + 1):
         for at_s, _ in trace.steps:
@@ -76,7 +76,7 @@ def test_a_line_of_a_mahimahi_file_is_1500_bytes(tmp_path):
     assert trace.mean_mbps() * 0.3 == pytest.approx(11 * 1500 * 8 / 1e6)
 
 
-def test_a_line_counts_ip_packets_unless_its_reader_says_otherwise(tmp_path):
+def test_line_counts_ip_packets_by_default(tmp_path):
     """Each line stands for a packet of 1500 bytes, as in mahimahi, whatever a link layer adds."""
     (tmp_path / "up").write_text("1\n")
     trace = nl.Trace.from_mahimahi(tmp_path / "up")
@@ -90,7 +90,7 @@ def test_a_line_counts_ip_packets_unless_its_reader_says_otherwise(tmp_path):
         assert shape.problems("") == [] and shape.to_plan()["framing"] == counted
 
 
-def test_what_a_trace_counts_and_what_its_link_counts_do_not_contradict_each_other():
+def test_packet_sizes_of_trace_and_link_agree():
     with pytest.raises(ScenarioError) as told:
         nl.Topology(
             hosts=["h1", "h2"],
@@ -132,7 +132,7 @@ def test_no_opportunity_of_a_mahimahi_file_is_lost(tmp_path_factory, moments_ms,
         ("999999999\n", "is not a moment"),
     ],
 )
-def test_every_line_that_is_no_moment_is_told(tmp_path, text, said):
+def test_every_invalid_line_is_reported(tmp_path, text, said):
     path = tmp_path / "up"
     path.write_text(text)
     with pytest.raises(ScenarioError, match=said):
@@ -148,7 +148,7 @@ def test_a_file_is_not_cut_into_more_intervals_than_there_is_memory_for(tmp_path
     assert nl.Trace.from_mahimahi(path, interval_s=0.001).duration_s == 1000
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_missing_file_is_reported(tmp_path):
     with pytest.raises(ScenarioError, match="cannot be read: No such file"):
         nl.Trace.from_mahimahi(tmp_path / "up")
 
@@ -168,7 +168,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
         ([(0, 5), (10, 2)], 5, "duration_s must be from 10.001"),
     ],
 )
-def test_a_mistake_in_a_trace_is_told_with_those_of_its_link(steps, duration_s, said):
+def test_mistake_in_a_trace_is_reported_with_those_of_its_link(steps, duration_s, said):
     trace = nl.Trace(steps, duration_s)
     with pytest.raises(ScenarioError, match=said) as told:
         nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=trace, loss_rate=2)])
@@ -185,7 +185,7 @@ def test_a_shipped_trace_is_sound_and_makes_a_plan(name):
     assert network.bottleneck_mbps("h1", "h2") == pytest.approx(trace.mean_mbps())
 
 
-def test_a_trace_of_another_name_is_told():
+def test_trace_of_another_name_is_reported():
     with pytest.raises(ScenarioError, match="walk_4g"):
         nl.Trace.named("walk_5g")
 
