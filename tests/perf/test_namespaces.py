@@ -135,7 +135,7 @@ def test_tcp_retransmits_what_the_queue_dropped_and_delivers_all(slow_link: None
     assert stream["congestion"] == "reno"
 
 
-def test_a_firewall_that_drops_udp_is_told_from_a_missing_server(server: None) -> None:
+def test_udp_firewall_is_distinguished_from_a_missing_server(server: None) -> None:
     # A routing rule drops what a packet filter would, without needing one.
     sh(f"ip -n {FAR} rule add pref 10 lookup local")
     sh(f"ip -n {FAR} rule delete pref 0")

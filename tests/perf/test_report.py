@@ -40,7 +40,7 @@ def test_a_sender_that_is_too_slow_is_named_with_how_iperf3_reads_the_number() -
     assert "iperf3 reads -b 1000000 as 1000000 bit/s, which is 1 Mbit/s: that is -b 1 here." in lines[-1]
 
 
-def test_of_a_rate_that_is_nearly_reached_only_the_shortfall_is_told() -> None:
+def test_nearly_reached_rate_reports_its_shortfall_only() -> None:
     _, _, lines = report(2_500 * 10**6, 500_000_000)
     assert lines[-1].startswith("Offered: 2500 Mbit/s; sent: 2000 Mbit/s.") and "iperf3" not in lines[-1]
 

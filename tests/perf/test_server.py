@@ -25,7 +25,7 @@ class Refusing:
         raise OSError(errno.ENOBUFS, "No buffer space available")
 
 
-def test_an_error_that_stays_is_told_once_and_costs_no_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lasting_error_is_reported_once_and_uses_no_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses_s: list[float] = []
     lines: list[str] = []
     made: Any = object.__new__(Server)
