@@ -22,7 +22,7 @@ def test_kinds_differ_without_colour():
     assert (published.mode, published.marker.symbol) == ("markers", "diamond-open")
 
 
-def test_a_second_series_has_another_marker_and_says_whose_theory_is_whose():
+def test_second_series_has_its_own_marker_and_named_theory():
     figure = add_udp(udp_comparison("wire"), "tc", rate_mbps=4).figure
     assert [trace.marker.symbol for trace in role(figure, "measured")] == ["circle", "square-open"]
     assert [trace.name for trace in role(figure, "theory")] == ["theory, wire", "theory, tc"]
@@ -61,7 +61,7 @@ def test_tiny_residuals_are_not_blown_up():
     assert figure.layout.yaxis2.range[1] >= MIN_RESIDUAL_RANGE
 
 
-def test_hover_says_what_a_point_is():
+def test_hover_text_describes_a_point():
     figure = udp_comparison(details=["a", "b", "seed 7"]).figure
     text = role(figure, "measured")[0].hovertext[2]
     for part in ("measured", "Offered rate (Mbit/s): 10", "Goodput (Mbit/s): 4.8", "theory: 4.798", "seed 7"):
@@ -104,7 +104,7 @@ def test_only_the_theory_of_a_single_series_needs_no_name():
     ]
 
 
-def test_what_is_done_to_the_figure_stays_until_another_series_comes():
+def test_changes_to_the_figure_stay_until_the_next_series():
     comparison = udp_comparison()
     comparison.figure.add_vline(x=3, row=1)
     assert len(comparison.figure.layout.shapes) == 1
@@ -175,7 +175,7 @@ def test_a_series_and_its_theory_share_their_colour_and_a_group_of_the_legend():
         assert measured.legendgroup == line.legendgroup
 
 
-def test_a_legend_that_fits_is_one_line_and_a_longer_one_has_each_theory_below_its_series():
+def test_legend_has_a_single_line_if_it_fits_or_theory_below_each_series():
     assert udp_comparison(published=([5], [4.7])).figure.layout.legend.traceorder == "normal"
     many = udp_comparison("a queue for each flow")
     for name in ("one queue for all flows", "random early detection"):
@@ -223,7 +223,7 @@ def test_a_panels_logarithmic_axis_has_labels_as_far_as_it_reaches() -> None:
     assert min(shown) <= 30 and max(shown) >= 10_000
 
 
-def test_what_was_published_comes_behind_all_series_in_the_legend() -> None:
+def test_published_values_come_last_in_the_legend() -> None:
     comparison = plots.Comparison("x", "y")
     for name in ("h1", "h2"):
         comparison.add(name, [1.0], [2.0], [1.0], [2.0], published=([1.0], [2.0]))

@@ -79,7 +79,7 @@ def test_a_dumbbells_senders_stand_on_the_left():
     assert nodes["h1"] < nodes["r1"] < nodes["r2"] < nodes["h3"]
 
 
-def test_a_topology_without_nodes_says_what_it_lacks():
+def test_topology_without_nodes_is_reported():
     with pytest.raises(NetlabError, match="without nodes"):
         plots.topology(Topology())
 

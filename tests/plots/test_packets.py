@@ -64,6 +64,6 @@ def test_an_unknown_window_is_a_gap() -> None:
     assert set(figure.data[-1].y) == {None}
 
 
-def test_without_tcp_data_the_next_step_is_said() -> None:
+def test_missing_tcp_data_is_reported_with_the_next_step() -> None:
     with pytest.raises(NetlabError, match="no TCP data from h9 to anywhere.*capture a link"):
         plots.time_sequence(table(), "h9")

@@ -30,7 +30,7 @@ def test_flows_of_a_time_series_differ_by_dash_and_none_looks_like_theory():
     assert "dash" not in dashes
 
 
-def test_pings_are_points_in_the_strip_of_round_trip_times_and_one_quantity_may_be_a_word():
+def test_pings_are_points_and_a_single_quantity_may_be_a_word():
     run = series_run()
     run.pings = pd.DataFrame({"flow": ["h1-h3 ping"] * 2, "t_s": [0.1, 0.2], "seq": [1, 2], "rtt_ms": [20.0, 25.0]})
     figure = plots.time_series(run, "rtt_ms", interfaces=[])
@@ -85,7 +85,7 @@ def changed_run(*moments_s):
     return run
 
 
-def test_what_became_of_a_link_stands_above_all_curves():
+def test_link_changes_are_shown_above_all_curves():
     figure = plots.time_series(changed_run(2.0), ["goodput_mbps"])
     (label,), (thin,) = figure.layout.annotations, figure.layout.shapes
     assert (label.text, label.x, label.textangle) == ("r1-h2: 2 Mbit/s", 2.0, None)

@@ -69,7 +69,7 @@ def test_a_page_without_jupyterlab_gets_the_same_html_each_time() -> None:
     assert len(html) < 100_000, f"{len(html)} bytes: Plotly itself must not be in every figure"
 
 
-def test_a_drawn_network_is_told_by_its_nodes_and_links() -> None:
+def test_drawn_network_is_described_by_its_nodes_and_links() -> None:
     network = Topology(
         hosts=["h1", "h2"],
         routers=["r1"],
@@ -86,7 +86,7 @@ def own_network(names: object, **nodes: object) -> go.Figure:
     return go.Figure([go.Scatter(drawn), go.Scatter(x=[0, 1], y=[0, 0], mode="lines")]).update_xaxes(visible=False)
 
 
-def test_a_students_drawing_of_a_network_is_told_or_called_a_figure() -> None:
+def test_students_drawing_is_described_as_a_network_or_a_figure() -> None:
     figure = own_network(["a", 2], x=np.array([0.0, 1.0]), y=np.array([0.0, 0.0]))
     figure.add_annotation(x=0.5, y=0.0, text="5 Mbit/s").add_annotation(x="2026-11-26", y=0, text="no place")
     figure.add_annotation(x=0.5, y=0.0)
@@ -106,7 +106,7 @@ def test_in_words_a_residual_has_no_digits_that_nobody_can_see() -> None:
     assert "measured - theory: 2 points, at 0." in words.in_words(absolute.figure)
 
 
-def test_series_that_a_notebook_keeps_as_base64_are_told_as_well() -> None:
+def test_base64_series_of_a_notebook_are_described_as_well() -> None:
     figure = go.Figure(go.Scatter(x=[1, 2, 3], y=np.array([3.0, 4.5, 6.0]), name="goodput"))
     assert "goodput: 3 points, from 3 to 6" in words.in_words(figure.to_dict())
 
@@ -126,7 +126,7 @@ def test_ten_thousand_is_written_out() -> None:
     assert layout.xaxis.minexponent == layout.yaxis.minexponent == 6
 
 
-def test_a_long_title_of_any_figure_is_shown_in_two_lines_and_the_figure_keeps_its_own() -> None:
+def test_long_title_is_shown_in_two_lines_and_kept_unchanged() -> None:
     title = "Two UDP flows share 5 Mbit/s; h1 always offers 1 Mbit/s"
     for figure in (go.Figure(layout={"title": title}), plots.topology(topologies.dumbbell(), title)):
         layout = notebook_forms(figure)["application/vnd.plotly.v1+json"]["layout"]
@@ -182,7 +182,7 @@ def test_small_values_of_a_logarithmic_axis_keep_their_digits() -> None:
     assert rounding.round_numbers([1e-6, 1.2345678901e-4, 1000.0]) == [1e-6, 1.23457e-4, 1000.0]
 
 
-def test_a_figures_accessible_name_says_what_stands_against_what_and_no_value() -> None:
+def test_accessible_name_of_a_figure_has_its_axes_and_no_value() -> None:
     figure = udp_comparison(published=([5], [4.69]), title="A slow link").figure
     said = words.description(figure)
     assert said == (
