@@ -25,7 +25,7 @@ def test_each_request_has_an_answerer_with_its_arguments(asked: type, answering:
         assert arguments(getattr(asked, name)) == arguments(getattr(answering, name)), name
 
 
-def test_what_is_no_request_is_refused_on_both_sides(tmp_path: Any) -> None:
+def test_invalid_request_is_refused_on_both_sides(tmp_path: Any) -> None:
     channel: Any = None
     for name in ("request", "nothing", "_launch", "run"):
         with pytest.raises(RunError, match=f"cannot answer the request '{name}'"):
