@@ -23,7 +23,7 @@ def test_a_source_agrees_with_theory(source: str, worst: float) -> None:
     assert source in report.markdown(found)
 
 
-def test_the_page_on_buffers_says_what_the_replication_has() -> None:
+def test_page_on_buffers_agrees_with_the_replication() -> None:
     """`how_to_project` quotes the first three rows of Appenzeller's table, and the last of Mininet-HiFi's."""
     page = (ROOT / "solutions" / "how_to_project.py").read_text()
     words = " ".join(
