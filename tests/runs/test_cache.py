@@ -87,7 +87,7 @@ def test_a_change_in_what_only_speaks_of_numbers_does_not(sources: Path, before:
     assert not changes(sources, before, sources / file)
 
 
-def test_what_makes_the_files_of_a_run_changes_the_key(sources: Path, before: str) -> None:
+def test_inputs_of_a_runs_files_change_the_key(sources: Path, before: str) -> None:
     """A run's captures are kept with it; `experiment` may hand them on, but not decide them."""
     tree = ast.parse((sources / "netlab/runs/experiment.py").read_text())
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}

@@ -42,7 +42,7 @@ def test_a_run_of_a_file_is_the_run_of_its_words() -> None:
     assert one.plan == other.plan == scenario.plan()
 
 
-def test_progress_is_told_in_network_time() -> None:
+def test_progress_is_reported_in_network_time() -> None:
     told: list[tuple[float, float]] = []
     nl.run(
         PAIR,

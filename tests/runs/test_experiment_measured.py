@@ -33,7 +33,7 @@ def test_udp_delivers_the_smaller_of_offered_and_framing_limit(ratio: float) -> 
 
 
 @pytest.mark.parametrize(("rate_mbps", "duration_s"), [(1, 120), (10, 40), (100, 20), (1000, 8)])
-def test_one_tcp_flow_reaches_the_framing_limit(rate_mbps: float, duration_s: float) -> None:
+def test_single_tcp_flow_reaches_the_framing_limit(rate_mbps: float, duration_s: float) -> None:
     """Goodput after slow start within 0.5 % at 1, 10, 100 and 1000 Mbit/s."""
     round_trip_packets = rate_mbps * 1e6 * 0.020 / FRAME_BITS
     topology = nl.topologies.dumbbell(

@@ -51,7 +51,7 @@ def test_a_network_that_changes_can_be_repeated(swept: list[Any]) -> None:
     assert [list(scenario.changes) for scenario in swept[0].values()] == [changes, changes]
 
 
-def test_what_was_repeated_stays_with_the_table_and_is_copied_by_no_operation_on_it(swept: list[Any]) -> None:
+def test_repeated_runs_stay_with_their_table_and_not_with_derived_tables(swept: list[Any]) -> None:
     table = nl.repeat(NETWORK, TRAFFIC, 2, seeds=2)
     assert table.attrs["scenario"] == nl.Scenario(NETWORK, TRAFFIC, 2).to_dict()
     assert table[table["seed"] == 1].sort_values("flow").attrs["scenario"] is table.attrs["scenario"]
@@ -73,13 +73,13 @@ def test_the_seeds_may_be_named(swept: list[Any], seeds: Any) -> None:
         ([1.5], "1.5 is no whole"),
     ],
 )
-def test_seeds_that_are_none_are_told_before_anything_runs(swept: list[Any], seeds: Any, words: str) -> None:
+def test_invalid_seeds_are_reported_before_anything_runs(swept: list[Any], seeds: Any, words: str) -> None:
     with pytest.raises(ScenarioError, match=words):
         nl.repeat(NETWORK, TRAFFIC, seeds=seeds)
     assert not swept
 
 
-def test_mistakes_of_the_scenario_and_of_the_seeds_are_told_at_once(swept: list[Any]) -> None:
+def test_mistakes_of_scenario_and_seeds_are_reported_at_once(swept: list[Any]) -> None:
     with pytest.raises(ScenarioError) as told:
         nl.repeat(NETWORK, [nl.Udp("h1", "h9", rate_mbps=1)], seeds=0)
     assert len(told.value.problems) == 2
@@ -116,7 +116,7 @@ def test_labels_get_no_column_that_the_table_has(swept: list[Any], name: str) ->
     assert not swept
 
 
-def test_mistakes_in_cases_are_all_told_before_anything_runs(swept: list[Any]) -> None:
+def test_mistakes_in_cases_are_all_reported_before_anything_runs(swept: list[Any]) -> None:
     mixed: dict[Any, Any] = {**cases("slow"), "fast": NETWORK}
     with pytest.raises(ScenarioError) as told:
         nl.repeat(mixed, TRAFFIC, seeds=0, case=["a", "b"])
@@ -235,7 +235,7 @@ def test_two_samples_without_an_interval_are_refused(first: Any, second: Any, wo
         nl.interval(first, second)
 
 
-def test_one_sample_without_scatter_has_the_interval_of_the_other() -> None:
+def test_sample_without_scatter_has_the_interval_of_the_other() -> None:
     mean, half = nl.interval([5.0, 5.0, 5.0, 5.0], [1.0, 2.0, 3.0])
     assert mean == 3 and half == pytest.approx(nl.interval([1.0, 2.0, 3.0]).half_width)
 
@@ -266,7 +266,7 @@ def test_an_interval_takes_a_column_and_reads_well() -> None:
         (5, "a list or a column of numbers"),
     ],
 )
-def test_what_has_no_interval_is_told(values: Any, words: str) -> None:
+def test_sample_without_an_interval_is_reported(values: Any, words: str) -> None:
     with pytest.raises(NetlabError, match=words):
         nl.interval(values)
 

@@ -355,7 +355,7 @@ def test_a_wrong_setting_is_one_sentence(changes: dict[str, Any], sentence: str)
 
 
 @pytest.mark.parametrize("words", [[], "scenario", None, 5])
-def test_what_is_no_object_is_no_scenario(words: Any) -> None:
+def test_json_that_is_no_object_is_no_scenario(words: Any) -> None:
     assert mistakes(words) == [f"a scenario must be an object with topology and traffic, got {words!r}"]
 
 
@@ -363,7 +363,7 @@ def test_missing_words_are_named() -> None:
     assert mistakes({}) == ["scenario: topology is missing", "scenario: traffic is missing"]
 
 
-def test_an_unreachable_pair_is_told_before_anything_starts() -> None:
+def test_unreachable_pair_is_reported_before_anything_starts() -> None:
     topology = nl.Topology(["h1", "h2", "h3"], ["r1"], links=[nl.Link("h1", "r1", rate_mbps=1), nl.Link("h2", "r1")])
     scenario = Scenario(topology, [TCP, nl.Ping("h1", "h3"), nl.Ping("h3", "h2")])
     assert scenario.problems() == [

@@ -244,7 +244,7 @@ def test_prune_removes_what_was_used_longest_ago(log: Path) -> None:
     assert engine.runs() == 3
 
 
-def test_one_failure_leaves_the_others(log: Path) -> None:
+def test_failure_leaves_the_other_runs(log: Path) -> None:
     """A single error at the end names the failed runs and holds the finished ones, which are also cached."""
     engine = FakeEngine(log, fails_above_mbps=2)
     with pytest.raises(SweepError, match="1 of 3 runs failed.*\n.*fast: 9 Mbit/s is too much") as caught:
@@ -274,7 +274,7 @@ class FirstDone:
             self.event.set()
 
 
-def test_a_mistake_that_all_scenarios_share_is_told_once() -> None:
+def test_mistake_shared_by_all_scenarios_is_reported_once() -> None:
     with pytest.raises(ScenarioError, match="scenario 1 and 2 more: .*rate_mbps") as told:
         nl.sweep({number: udp(-1, seed=number) for number in (1, 2, 3)})
     assert len(told.value.problems) == 1
@@ -299,7 +299,7 @@ def test_interruption_ends_running_guests_and_keeps_finished_runs(log: Path) -> 
 
 
 @pytest.mark.parametrize("where", ["netlab.runs.sweeps._tasks", "netlab.runs.cache.RunCache.load"])
-def test_interruption_before_the_first_run_is_told_in_a_sentence_too(
+def test_interruption_before_the_first_run_is_reported_in_a_sentence(
     where: str, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While kernels and kept runs are read: a notebook shows the student's line, and none of pathlib's."""
@@ -315,7 +315,7 @@ def test_interruption_before_the_first_run_is_told_in_a_sentence_too(
     assert len(shown) == 3 and "nl.repeat(udp(1)" in shown[0]
 
 
-def test_an_error_of_netlab_itself_is_told_with_its_traceback() -> None:
+def test_error_of_netlab_itself_is_reported_with_its_traceback() -> None:
     broken = TypeError("unsupported operand")
     try:
         raise broken
@@ -336,7 +336,7 @@ def test_interruption_promises_no_run_of_a_class_of_ones_own() -> None:
     )
 
 
-def test_interruption_of_a_single_run_is_told_in_a_sentence(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interruption_of_a_single_run_is_reported_in_a_sentence(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_given: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
@@ -461,7 +461,7 @@ def test_in_real_time_runs_over_slow_links_wait_for_the_clock_together(
     assert sweeps._parallel_runs(tasks) == lanes
 
 
-def test_a_sweep_that_the_machine_cannot_do_is_told_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_impossible_sweep_is_reported_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     class Refuses:
         name, clock = "native", "real"
 
@@ -476,7 +476,7 @@ def test_a_sweep_that_the_machine_cannot_do_is_told_before_anything_starts(monke
         nl.sweep([udp(1)], engine=Refuses(), progress=False)
 
 
-def test_a_sweep_without_the_kernel_that_it_needs_says_that_the_machine_lacks_it(
+def test_sweep_without_its_kernel_is_reported_as_a_lack_of_the_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Chapters skip a cell that ends with this error and go on; any other error stops them."""
