@@ -57,7 +57,7 @@ def test_a_fast_short_path_is_read_rarely_unless_its_window_is_what_is_asked_abo
 
 
 @pytest.mark.parametrize("num_bytes", [1, 1448, 3_000_000, 150_000_001])
-def test_the_last_byte_asked_for_is_told_when_it_comes_and_not_at_the_streams_end(num_bytes: int) -> None:
+def test_last_requested_byte_is_reported_before_the_stream_ends(num_bytes: int) -> None:
     near, far = tcp_pair()
     with near, far:
         receiver = TcpReceiver(far, num_bytes=num_bytes)
@@ -86,7 +86,7 @@ def test_bytes_read_before_the_receiver_got_the_connection_do_not_count() -> Non
         assert receiver.received_bytes == 100
 
 
-def test_a_reset_ends_the_receiver_and_is_told() -> None:
+def test_reset_ends_the_receiver_and_is_reported() -> None:
     near, far = tcp_pair()
     with far:
         receiver = TcpReceiver(far)
