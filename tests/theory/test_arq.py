@@ -47,6 +47,6 @@ def test_stop_and_wait_waits_for_its_timer_as_often_as_it_loses() -> None:
         ("timeout_ms", {"timeout_ms": 50}),
     ],
 )
-def test_what_is_out_of_range_is_refused(formula, words: str, given: dict[str, float]) -> None:
+def test_value_out_of_range_is_refused(formula, words: str, given: dict[str, float]) -> None:
     with pytest.raises(theory.TheoryError, match=words):
         formula(**{"window": 4, "rate_mbps": 2, "rtt_ms": 100, **given})

@@ -53,6 +53,6 @@ def test_runs_that_all_agree_need_only_two() -> None:
         (lambda: theory.runs_needed(np.nan, 1), "scatter must be 0 or more"),
     ],
 )
-def test_what_has_no_answer_is_told(wrong, words: str) -> None:
+def test_question_without_an_answer_is_reported(wrong, words: str) -> None:
     with pytest.raises(theory.TheoryError, match=words):
         wrong()

@@ -142,7 +142,7 @@ def test_alpha_fairness_is_optimal(network, alpha, data):
         ({"alpha": 1, "weights": dict.fromkeys(CROSSING, 0)}, "weights of all"),
     ],
 )
-def test_what_no_fairness_can_be_computed_of_is_refused(arguments, sentence):
+def test_values_without_a_fairness_are_refused(arguments, sentence):
     with pytest.raises(theory.TheoryError, match=sentence):
         theory.alpha_fair_mbps(CROSSING_LINKS, CROSSING, **arguments)
 

@@ -50,7 +50,7 @@ def test_near_full_load_the_tail_falls_with_the_mean_wait() -> None:
     assert theory.late_share(0.99, SERVICE_MS, 5 * wait) == pytest.approx(np.exp(-5), rel=0.03)
 
 
-def test_means_scatter_as_the_relaxation_time_says() -> None:
+def test_means_scatter_by_the_relaxation_time() -> None:
     """100 runs at 90 %, of 200 relaxation times each: the root of 2 / 200."""
     packets = round(200 * theory.relaxation_ms(0.9, SERVICE_MS) * 0.9 / SERVICE_MS)
     means = [waits_ms(0.9, seed, np.full(packets, SERVICE_MS)).mean() for seed in range(100)]
@@ -106,6 +106,6 @@ def test_the_same_work_and_not_the_same_number_takes_half_of_the_scatter_away(
         (lambda: theory.late_share(0.5, 2, -1), "wait_ms"),
     ],
 )
-def test_what_is_out_of_range_is_refused(call: object, words: str) -> None:
+def test_value_out_of_range_is_refused(call: object, words: str) -> None:
     with pytest.raises(theory.TheoryError, match=words):
         call()

@@ -82,7 +82,7 @@ def test_numbers_stay_numbers_and_arrays_keep_their_shape():
 
 
 @pytest.mark.parametrize("formula", FORMULAS, ids=lambda formula: formula.__name__)
-def test_a_number_that_makes_no_sense_is_told_by_its_own_name(formula):
+def test_invalid_number_is_reported_by_its_own_name(formula):
     """Each number of each call in a formula's examples once below 0, and once none at all; of several the last."""
     tried = 0
     for arguments in calls(formula):

@@ -34,14 +34,14 @@ def test_a_burst_of_a_round_takes_its_time_on_the_link() -> None:
 @pytest.mark.parametrize(
     "call", [lambda: theory.slow_start_fill_s(0, 1), lambda: theory.slow_start_goodput_mbps(1, 1, 0)]
 )
-def test_what_is_out_of_range_is_refused(call: object) -> None:
+def test_value_out_of_range_is_refused(call: object) -> None:
     with pytest.raises(theory.TheoryError):
         call()
 
 
 @pytest.mark.pocket
 @pytest.mark.parametrize("delay_ms", [100, 300, 1000])
-def test_the_kernel_fills_a_long_path_as_the_formula_says(delay_ms: float) -> None:
+def test_kernel_fills_a_long_path_as_the_formula_predicts(delay_ms: float) -> None:
     """The delay is one way, so it is the RTT: the SYN takes one, its answer none, and the first data arrive after another."""
     link = nl.Link("h1", "h2", rate_mbps=100, delay_ms=delay_ms, queue_packets=1000, reverse={"delay_ms": 0})
     run = nl.run(nl.Topology(["h1", "h2"], links=[link]), [nl.Tcp("h1", "h2")], duration_s=8)

@@ -55,7 +55,7 @@ def test_packets_leave_a_queue_in_the_proportion_in_which_they_stand_there():
     assert theory.held_shares_mbps([5, 5], [900, 50], [1000, 100], 11) == pytest.approx([9, 0.5])
 
 
-def test_one_flow_that_waits_has_the_link():
+def test_single_waiting_flow_has_the_link():
     alone = theory.held_shares_mbps([7], [1470], [theory.udp_wire_bytes(1470, "ethernet")], 100)
     assert alone == pytest.approx([theory.udp_goodput_limit_mbps(100, 1470, "ethernet")])
 

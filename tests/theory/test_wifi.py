@@ -48,7 +48,7 @@ def test_udp_approaches_the_rate_of_the_slowest_medium_and_half_of_the_fastest()
     assert theory.wifi_udp_limit_mbps(1472) / 54 == pytest.approx(0.554, abs=0.005)
 
 
-def test_one_station_alone_never_collides() -> None:
+def test_single_station_never_collides() -> None:
     alone = theory.wifi_saturation(1, 1000)
     assert alone.collision_probability == 0
     assert alone.goodput_mbps == pytest.approx(theory.wifi_udp_limit_mbps(1000))
@@ -84,6 +84,6 @@ def test_rts_pays_only_where_collisions_are_many() -> None:
         lambda: theory.wifi_udp_limit_mbps(100, {"rate_mbps": 11}),
     ],
 )
-def test_what_is_out_of_range_is_refused(call: object) -> None:
+def test_value_out_of_range_is_refused(call: object) -> None:
     with pytest.raises(theory.TheoryError):
         call()
