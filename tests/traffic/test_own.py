@@ -58,7 +58,7 @@ def test_a_class_and_an_object_are_taken(given: Any) -> None:
         (Empty(), f"congestion: Empty has none of the methods {METHODS}"),
     ],
 )
-def test_a_class_without_the_methods_is_told_what_they_are(given: Any, told: str) -> None:
+def test_class_without_the_methods_is_reported_with_their_names(given: Any, told: str) -> None:
     assert nl.Tcp("h1", "h2", congestion=given).problems("traffic 1") == [f"traffic 1: {told}"]
 
 

@@ -19,9 +19,7 @@ RANGES = [
 
 
 @pytest.mark.parametrize(("kind", "name", "rule"), RANGES, ids=[f"{kind} {name}" for kind, name, _ in RANGES])
-def test_a_number_next_to_the_range_of_a_field_is_refused_with_the_field_and_the_number(
-    kind: str, name: str, rule: Range
-) -> None:
+def test_number_just_out_of_range_is_refused_with_field_and_number(kind: str, name: str, rule: Range) -> None:
     cls = KINDS[kind]
     outside = [rule.low if rule.above else rule.low - 1, float("nan"), "5"]
     if rule.high < MAX_COUNT:

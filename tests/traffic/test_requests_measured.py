@@ -38,7 +38,7 @@ def test_a_response_of_one_segment_takes_a_round_trip_and_its_time_on_the_wire()
     assert run.requests.response_bytes.tolist() == [1448] * 5
 
 
-def test_a_response_of_more_than_the_initial_window_takes_one_round_trip_for_each_doubling() -> None:
+def test_response_takes_a_round_trip_for_each_doubling_of_the_window() -> None:
     # 10, 20 and 40 segments fit into one, two and three rounds (RFC 6928 and RFC 5681).
     for segments, rounds in ((10, 1), (30, 2), (70, 3)):
         network = path(rate_mbps=1000)
