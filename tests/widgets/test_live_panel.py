@@ -57,7 +57,7 @@ def curve(panel, number):
     return [tuple(map(float, point.split(","))) for point in points]
 
 
-def test_it_shows_the_first_seconds_and_waits(panel):
+def test_panel_shows_the_first_seconds_and_waits(panel):
     assert panel.lab.now_s == pytest.approx(2)
     assert panel.lab.session.guest.name == "library"
     assert not panel.playing
@@ -79,7 +79,7 @@ def test_its_curves_are_those_of_the_lab_and_grow_with_the_page_s_beat(panel, cl
     assert [value for _, value in curve(panel, 1)][-1] == pytest.approx(1, rel=0.05)
 
 
-def test_a_picture_says_in_words_what_it_shows(panel, clock):
+def test_picture_has_a_description_in_words(panel, clock):
     panel.controls[PAIR, "rate_mbps"].value = 2
     words = re.search('role="img" aria-label="([^"]*)"', picture(panel))[1]
     assert words.startswith("Figure: 2.0 s. Goodput (Mbit/s): h1")
@@ -183,7 +183,7 @@ def test_the_kernel_makes_a_few_pictures_for_each_beat_and_waits_for_the_next(pa
     assert panel.lab.now_s == pytest.approx(2 + live_panel.AHEAD * 0.1 * 10)
 
 
-def test_beats_that_come_in_time_or_a_little_late_let_no_picture_out_and_make_none_twice(panel, loop):
+def test_timely_or_slightly_late_ticks_make_each_picture_once(panel, loop):
     panel.play()
     for wait_s in (0.3, 0.35, 0.05, 0.3):
         panel.page_timer.value += 1
@@ -191,7 +191,7 @@ def test_beats_that_come_in_time_or_a_little_late_let_no_picture_out_and_make_no
     assert panel.lab.now_s == pytest.approx(2 + 10 * 1.0)
 
 
-def test_it_plays_on_where_beats_come_in_another_thread_s_loop(panel, clock, loop, monkeypatch):
+def test_panel_plays_with_ticks_from_another_threads_loop(panel, clock, loop, monkeypatch):
     panel.play()
     panel.page_timer.value += 1
     # After a reload of the page, the earlier loop calls nothing any more, or still does.
@@ -212,7 +212,7 @@ def test_a_pause_stops_what_was_to_be_drawn(panel, loop):
     assert panel.lab.now_s == pytest.approx(2)
 
 
-def test_it_stops_at_its_end():
+def test_panel_stops_at_its_end():
     panel = live(line(), [nl.Tcp("h1", "h2")], first_s=4, duration_s=4.5)
     panel.play()
     panel.step()
@@ -220,7 +220,7 @@ def test_it_stops_at_its_end():
     panel.close()
 
 
-def test_what_stops_its_first_seconds_leaves_no_network_open(monkeypatch):
+def test_interrupted_first_seconds_leave_no_network_open(monkeypatch):
     made: list[live_panel.LivePanel] = []
 
     def interrupted(panel: live_panel.LivePanel, _duration_s: float) -> None:
@@ -233,7 +233,7 @@ def test_what_stops_its_first_seconds_leaves_no_network_open(monkeypatch):
     assert made[0].lab.closed
 
 
-def test_what_goes_wrong_is_a_sentence_in_the_panel(panel):
+def test_failure_is_a_sentence_in_the_panel(panel):
     panel.lab.close()
     panel.buttons["Step"].click()
     assert panel.message.startswith("This lab is closed") and not panel.playing

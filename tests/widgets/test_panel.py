@@ -41,7 +41,7 @@ def test_the_first_run_happens_when_the_panel_is_shown():
         assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == panel.box.model_id
 
 
-def test_what_the_browser_is_told_to_draw_is_the_latest_figure():
+def test_browser_draws_the_latest_figure():
     panel = make_panel()
     panel.refresh()
     panel.controls["x"].value = 10
