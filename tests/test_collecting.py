@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
         ("pytestmark = pytest.mark.pocket", "", False),
     ],
 )
-def test_only_files_of_which_every_test_boots_are_left_out_and_only_where_nothing_is_to_boot(
+def test_files_whose_tests_all_boot_are_skipped_without_a_kernel(
     pytestconfig: pytest.Config, tmp_path: Path, marked: str, wanted: str, ignored: bool
 ):
     hooks = next(each for each in pytestconfig.pluginmanager.get_plugins() if hasattr(each, "_BOOTS"))

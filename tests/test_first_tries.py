@@ -46,7 +46,7 @@ def test_a_class_in_other_letters_is_guessed() -> None:
 
 
 @pytest.mark.parametrize("function", [nl.Link, nl.topologies.dumbbell, nl.topologies.portfolio])
-def test_what_takes_a_links_fields_shows_them(function: Callable[..., object]) -> None:
+def test_functions_with_link_fields_show_them(function: Callable[..., object]) -> None:
     parameters = inspect.signature(function).parameters
     assert {"aqm", "loss_rate", "queue_packets", "delay_ms"} <= parameters.keys() | {"queue_packets", "delay_ms"}
     assert parameters["aqm"].default == "fifo"
@@ -81,7 +81,7 @@ def test_a_file_with_a_slip_of_json_shows_the_line(tmp_path: Path) -> None:
         read_scenario(path)
 
 
-def test_a_file_with_a_topology_alone_is_told_what_a_scenario_is(tmp_path: Path) -> None:
+def test_file_with_a_topology_alone_is_reported_with_the_form_of_a_scenario(tmp_path: Path) -> None:
     path = tmp_path / "topology.json"
     path.write_text(json.dumps(NETWORK.to_dict()))
     with pytest.raises(ScenarioError) as told:

@@ -56,7 +56,7 @@ def copied() -> list[Path]:
     ]
 
 
-def test_the_image_takes_the_package_and_the_students_notebooks_and_nothing_of_the_instructors(copied):
+def test_image_has_package_and_student_notebooks_and_no_solutions(copied):
     names = {path.relative_to(ROOT).parts[0] for path in copied}
     assert {*STUDENT_PACKAGES, "notebooks", "pyproject.toml", "requirements.lock", "requirements-hub.lock"} <= names
     assert names.isdisjoint({"solutions", "netlab_classroom", "tests", ".git"})
@@ -115,7 +115,7 @@ def test_an_empty_home_gets_the_chapters_at_the_first_start_and_keeps_them(tmp_p
             assert mine.read_text() == text
 
 
-def test_a_home_that_cannot_be_written_is_told_and_the_server_starts(tmp_path, monkeypatch, capsys):
+def test_read_only_home_is_reported_and_the_server_starts(tmp_path, monkeypatch, capsys):
     home = tmp_path / "home"
     home.write_text("")
     jupyter = start(home, monkeypatch)
@@ -123,7 +123,7 @@ def test_a_home_that_cannot_be_written_is_told_and_the_server_starts(tmp_path, m
     assert "The chapters cannot be copied" in capsys.readouterr().err
 
 
-def test_the_emulators_processor_is_said_for_the_other_architecture_only(image):
+def test_emulated_processor_is_named_for_the_other_architecture_only(image):
     words = image.builder_words("arm64", "base")
     assert words[words.index("--arch") + 1] == "arm64" and "QEMU_CPU=cortex-a72" in words
     assert "BASE=base" in words

@@ -99,7 +99,7 @@ def test_only_what_is_needed_is_taken(lite: ModuleType) -> None:
     assert lite.with_needs(("a",), packages) == {"a", "b-c"}
 
 
-def test_a_file_that_is_another_than_the_lock_file_says_is_refused(
+def test_file_that_differs_from_the_lock_file_is_refused(
     lite: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lite, "CORE", ())
@@ -111,7 +111,7 @@ def test_a_file_that_is_another_than_the_lock_file_says_is_refused(
         lite.put_pyodide(tmp_path, tmp_path / "target", [])
 
 
-def test_what_only_a_notebook_server_needs_is_left_out_of_a_wheel(lite: ModuleType, tmp_path: Path) -> None:
+def test_notebook_server_modules_are_left_out_of_a_wheel(lite: ModuleType, tmp_path: Path) -> None:
     wheel = tmp_path / "plotly-1-py3-none-any.whl"
     kept = ["plotly/__init__.py", "plotly/package_data/templates/plotly.json", "plotly-1.dist-info/METADATA"]
     with zipfile.ZipFile(wheel, "w") as archive:
@@ -191,9 +191,7 @@ def test_an_empty_wheel_is_entered_and_offers_nothing_to_import(lite: ModuleType
     assert lite.lock_entry(lite.empty_wheel("jedi", tmp_path), [])["imports"] == []
 
 
-def test_a_large_script_has_a_packed_copy_and_one_that_asks_for_its_own_address_has_none(
-    lite: ModuleType, tmp_path: Path
-) -> None:
+def test_large_script_is_packed_unless_it_needs_its_own_address(lite: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "build").mkdir()
     (tmp_path / "extensions" / "@a" / "b" / "static").mkdir(parents=True)
     text = "x" * 2 * lite.SMALL_BYTES
@@ -214,12 +212,12 @@ def in_a_page() -> dict[str, Any]:
     return told
 
 
-def test_what_is_typed_during_a_save_is_saved_after_it_and_never_beside_it(in_a_page: dict[str, Any]) -> None:
+def test_text_typed_during_a_save_is_saved_after_it(in_a_page: dict[str, Any]) -> None:
     assert in_a_page["saved"] == ["an answer", "another answer"]
     assert in_a_page["together"] == 1
 
 
-def test_what_is_typed_as_a_tab_is_closed_is_there_at_the_next_visit(in_a_page: dict[str, Any]) -> None:
+def test_text_typed_while_a_tab_closes_is_restored_at_the_next_visit(in_a_page: dict[str, Any]) -> None:
     opened, left, kept = in_a_page["drafts"]
     assert (opened, left) == (["typed as the tab was closed", "the same"], 0)
     assert kept == [["a", "typed as the tab was closed"], ["b", "the same"]]
@@ -230,9 +228,7 @@ def test_the_file_menu_offers_once_to_download(in_a_page: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize(("store", "fetched"), [("roomy", 1), ("full", 3), ("none", 3)])
-def test_a_file_is_fetched_once_where_the_browser_keeps_it_and_is_there_where_it_does_not(
-    in_a_page: dict[str, Any], store: str, fetched: int
-) -> None:
+def test_file_is_fetched_with_and_without_a_browser_cache(in_a_page: dict[str, Any], store: str, fetched: int) -> None:
     assert in_a_page[store] == {"fetched": fetched, "texts": ["content"] * 3}
 
 
@@ -266,7 +262,7 @@ def test_each_page_knows_what_is_fetched_and_it_is_less_than_24_mb(page: Path) -
     assert '<script src="../static/netlab/loading.js" defer>' in (page / "lab" / "index.html").read_text()
 
 
-def test_what_a_chapter_imports_is_compiled_and_the_page_imports_it_ahead(page: Path) -> None:
+def test_imports_of_a_chapter_are_compiled_and_loaded_ahead(page: Path) -> None:
     if shutil.which("node") is None:
         pytest.skip("Node.js compiles it")
     names = {

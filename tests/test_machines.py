@@ -53,7 +53,7 @@ def test_an_appliance_describes_its_disk_and_its_machine(ova, tmp_path):
     assert int(items["4"].findtext(f"{RASD}VirtualQuantity")) >= 2048
 
 
-def test_a_disk_of_another_kind_is_told_how_to_make_the_right_one(ova, tmp_path):
+def test_disk_of_another_kind_is_reported_with_the_way_to_make_one(ova, tmp_path):
     with pytest.raises(ValueError, match="subformat=streamOptimized"):
         ova.make(a_disk(tmp_path, flags=1))
     (tmp_path / "short.vmdk").write_bytes(b"KDMV")
@@ -93,7 +93,7 @@ def test_a_machine_that_is_made_stays_as_it_is_when_it_starts_again_without_a_ne
     assert (status == 0) is (enabled == 0)
 
 
-def test_a_machine_without_a_wheel_is_told_what_to_name(tmp_path):
+def test_machine_without_a_wheel_is_reported_with_the_option(tmp_path):
     done = subprocess.run(["sh", ROOT / "vm" / "machine.sh"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "name netlab's wheel, a file or an address" in done.stderr
@@ -131,7 +131,7 @@ def test_cloud_init_fetches_the_script_from_beside_the_wheel(tmp_path):
     ]
 
 
-def test_an_image_without_a_wheel_is_told_how_to_make_one(tmp_path):
+def test_image_without_a_wheel_is_reported_with_the_way_to_make_one(tmp_path):
     for name in ("mmdebstrap", "mcopy", "mkfs.vfat", "mke2fs", "sfdisk", "qemu-img", "dpkg"):
         (tmp_path / name).write_text("#!/bin/sh\necho amd64\n")
         (tmp_path / name).chmod(0o755)

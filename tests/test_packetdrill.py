@@ -29,7 +29,7 @@ def test_a_script_is_chosen_by_its_name_with_or_without_its_ending(scripts: dict
         assert packetdrill.choose_scripts(scripts, [name]) == {"tcp_slow_start": scripts["tcp_slow_start"]}
 
 
-def test_names_without_a_script_end_the_program_and_similar_ones_are_told(scripts: dict[str, Path]) -> None:
+def test_names_without_a_script_end_the_program_with_similar_ones(scripts: dict[str, Path]) -> None:
     with pytest.raises(SystemExit) as ended:
         packetdrill.choose_scripts(scripts, ["tcp_slow_start", "tcp_slow_strat", "qqq", "tcp_ipv6.pkt"])
     said = str(ended.value).split("\n")

@@ -47,7 +47,7 @@ def wsl2(monkeypatch):
     kernel_says(monkeypatch, {"netem": "Specified qdisc kind is unknown"})
 
 
-def test_wsl2_has_both_kernels_and_is_told_what_it_can_do_without(wsl2, monkeypatch, capsys):
+def test_wsl2_has_both_kernels_and_names_optional_parts(wsl2, monkeypatch, capsys):
     assert building.kinds_here() == ("pocket", "library")
     monkeypatch.setattr(engines, "preflight", lambda: "Ready: as anywhere.")
     monkeypatch.setattr(doctor_report, "pocket", pocket.machine_requirements)
@@ -69,7 +69,7 @@ def test_wsl2_has_both_kernels_and_is_told_what_it_can_do_without(wsl2, monkeypa
         ("/mnt/data/netlab", "6.12.1", False),
     ],
 )
-def test_a_clone_on_a_disk_of_windows_is_told_each_time_before_anything_is_built_there(
+def test_clone_on_a_disk_of_windows_is_reported_before_each_build(
     setup, monkeypatch, capsys, tmp_path, place, release, warned
 ):
     monkeypatch.setattr("platform.release", lambda: release)
@@ -109,7 +109,7 @@ def set_up(environment):
 
 
 @pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Darwin", "x86_64"), ("Linux", "armv7l")])
-def test_a_machine_that_can_run_none_of_the_kernels_is_told_before_anything_is_installed(tmp_path, system, machine):
+def test_machine_without_a_usable_kernel_is_reported_before_installing(tmp_path, system, machine):
     touched = f"touch {tmp_path}/touched"
     uname = f"case $1 in -s) echo {system};; -m) echo {machine};; esac\n"
     done = set_up(programs_in(tmp_path / "bin", uname=uname, apt_get=touched, python3=touched))
@@ -130,9 +130,7 @@ def test_both_processors_get_as_far_as_the_set_up_itself(tmp_path, machine):
     ("python", "seen"),
     [({"python3": '[ "$1" = -c ] && exit 1; echo Python 3.6.15\n'}, "Python 3.6.15"), ({}, "no python3")],
 )
-def test_without_a_python_that_serves_what_is_there_and_where_the_packages_names_are_is_told(
-    tmp_path, apt, python, seen
-):
+def test_unsuitable_python_is_reported_with_the_versions_found(tmp_path, apt, python, seen):
     done = set_up(programs_in(tmp_path / "bin", **apt, **python))
     assert done.returncode == 1
     assert f"needs Python 3.10 to 3.14 with the modules venv and ensurepip; here is {seen}." in done.stderr
@@ -213,7 +211,7 @@ def test_without_landlock_experiments_run_and_say_that_nothing_confined_them():
 
 
 @pytest.mark.pocket
-def test_without_landlock_doctor_says_so_and_grading_is_refused_before_anything_is_read(tmp_path):
+def test_missing_landlock_is_reported_by_doctor_and_refused_by_grading(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "anna.ipynb").write_text("never read")
     netlab = "from netlab.commands import cli; import sys; sys.exit(cli.main(sys.argv[1:]))"
@@ -226,7 +224,7 @@ def test_without_landlock_doctor_says_so_and_grading_is_refused_before_anything_
 
 
 @pytest.mark.slow
-def test_make_lab_prints_an_address_that_opens_the_first_chapter_and_gives_it_to_the_browser(tmp_path):
+def test_make_lab_prints_and_opens_the_address_of_the_first_chapter(tmp_path):
     port, printed_to, given_to = free_port(), tmp_path / "printed", tmp_path / "given"
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {given_to}.new && mv {given_to}.new {given_to}\n')
@@ -279,7 +277,7 @@ def test_scripts_of_a_clone_made_as_windows_makes_them_end_their_lines_as_linux_
 
 
 @pytest.mark.parametrize(("tool", "python"), [("dnf", "python3"), ("pacman", "python"), ("zypper", "python311")])
-def test_all_that_the_kernels_need_has_a_name_in_each_distribution_as_the_page_says(setup, monkeypatch, tool, python):
+def test_needs_of_the_kernels_have_documented_names_in_each_distribution(setup, monkeypatch, tool, python):
     monkeypatch.setattr(setup.shutil, "which", lambda name, **_more: name if name == tool else None)
     programs = [*prerequisites.NEEDED_PROGRAMS, "ip", "tc", *setup.OPTIONAL, "headers", "venv"]
     names = {setup.package_of(name) for name in programs}
@@ -298,6 +296,6 @@ def test_the_table_of_the_page_leads_to_every_section():
     assert linked == {heading.lower().replace(",", "").replace("'", "").replace(" ", "-") for heading in headings}
 
 
-def test_what_people_read_outside_of_lines_to_type_names_no_device_of_an_emulator():
+def test_prose_outside_of_commands_names_no_emulator_device():
     prose = re.sub(r"^ {4,}.*$|`[^`]*`", "", PAGE.read_text(), flags=re.MULTILINE)
     assert not re.search(r"qemu-user|virtio|E1000|binfmt", prose, re.IGNORECASE)

@@ -33,7 +33,7 @@ def never(*_words, **_more):
     raise AssertionError("nothing must be run")
 
 
-def test_a_system_without_apt_is_told_exactly_which_programs_are_needed(monkeypatch, setup):
+def test_system_without_apt_gets_the_exact_list_of_needed_programs(monkeypatch, setup):
     without(monkeypatch, setup, "apt-get", "dnf", "pacman", "zypper")
     monkeypatch.setattr(setup.subprocess, "run", never)
     with pytest.raises(setup.SetupError) as caught:
@@ -52,7 +52,7 @@ def test_a_system_without_apt_is_told_exactly_which_programs_are_needed(monkeypa
         ("zypper", "sudo zypper install flex gcc glibc-devel linux-glibc-devel iproute2"),
     ],
 )
-def test_another_distribution_is_told_its_own_line(monkeypatch, setup, tool, line):
+def test_other_distribution_gets_its_own_line(monkeypatch, setup, tool, line):
     without(monkeypatch, setup, *{"apt-get", "dnf", "pacman", "zypper"} - {tool})
     monkeypatch.setattr(setup.subprocess, "run", never)
     with pytest.raises(setup.SetupError) as caught:
@@ -74,7 +74,7 @@ def no_apt(monkeypatch, setup, tmp_path):
     monkeypatch.setattr(setup, "make_environment_and_kernels", never)
 
 
-def test_without_apt_all_that_is_to_be_done_is_told_at_once_before_anything_is_made(monkeypatch, setup, no_apt, capsys):
+def test_all_missing_parts_are_reported_at_once_without_apt(monkeypatch, setup, no_apt, capsys):
     monkeypatch.setattr(setup, "missing_programs", lambda *_what: ["flex", "tc"])
     assert setup.main([]) == 1
     said = capsys.readouterr().err
@@ -116,7 +116,7 @@ def test_a_source_that_is_kept_serves_without_apt(setup, no_apt, tmp_path, capsy
         setup.main([])
 
 
-def test_an_apt_whose_source_is_too_old_is_told_before_anything_is_made(monkeypatch, setup, no_apt, capsys):
+def test_apt_with_an_outdated_source_is_reported_before_anything_is_made(monkeypatch, setup, no_apt, capsys):
     def too_old():
         raise setup.building.KernelError("apt's newest source here is Linux 5.15.0.")
 
@@ -144,7 +144,7 @@ def own_environment(monkeypatch, setup, tmp_path):
 
 
 @pytest.mark.parametrize(("failure", "kept"), [(KernelError("No source."), True), (KeyboardInterrupt(), False)])
-def test_packages_stay_when_the_kernels_fail_and_what_is_half_made_when_it_is_stopped_does_not(
+def test_failed_kernel_build_keeps_packages_and_an_interrupt_removes_them(
     monkeypatch, setup, own_environment, failure, kept
 ):
     def build(**_more):
@@ -267,7 +267,7 @@ def test_the_system_packages_can_be_installed_for_somebody_else(monkeypatch, set
     assert asked == [((True,), {"for_environment": True}), (["flex"], True)]
 
 
-def test_an_unknown_argument_of_the_set_up_is_told(capsys, setup):
+def test_unknown_argument_of_the_set_up_is_reported(capsys, setup):
     assert setup.main(["--sytsem"]) == 2
     assert "--system or --lab, got --sytsem" in capsys.readouterr().err
 
@@ -306,7 +306,7 @@ def test_the_set_up_builds_what_this_machine_can_run_and_does_not_try_in_vain_ag
         ([], "", None, False),
     ],
 )
-def test_chapters_begin_with_the_library_kernel_while_the_pocket_kernel_is_built_behind(
+def test_library_kernel_serves_chapters_while_the_pocket_kernel_is_built(
     monkeypatch, setup, missing, failure, now, behind
 ):
     made, ran = [], []

@@ -132,7 +132,7 @@ def test_answers_of_every_chapter_are_kept(home: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out.count("\n") == 1, "the second time nothing is new"
 
 
-def test_what_was_passed_is_still_passed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_passed_exercises_stay_passed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record = home / "data" / "passed.json"
     before, known = record.read_bytes(), load_json(record)
     assert cli.main(["progress"]) == 0
@@ -192,7 +192,7 @@ def test_a_kept_run_is_found_as_long_as_nothing_that_decides_it_changed(here: di
     assert not sweep(old.scenario)[1], "another kernel"
 
 
-def test_a_pocket_kernel_of_another_version_serves_and_is_told_of(
+def test_pocket_kernel_of_another_version_serves_and_is_reported(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
@@ -216,7 +216,7 @@ def test_a_pocket_kernel_of_another_version_serves_and_is_told_of(
 
 
 @pytest.mark.parametrize("words", [["doctor"], ["kernel", "info"], ["demo"]])
-def test_a_processor_with_only_a_library_kernel_of_another_version_is_told_the_next_step(
+def test_old_library_kernel_alone_is_reported_with_the_next_step(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     shutil.rmtree(home / "cache" / "kernels")
@@ -288,9 +288,7 @@ def setup(home: Path, monkeypatch: pytest.MonkeyPatch) -> Setup:
     return Setup(home, monkeypatch)
 
 
-def test_where_nothing_changed_the_set_up_does_and_says_nothing(
-    home: Path, setup: Setup, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unchanged_set_up_does_and_prints_nothing(home: Path, setup: Setup, capsys: pytest.CaptureFixture[str]) -> None:
     build_present(home)
     assert setup.program.main() == 0
     assert (capsys.readouterr().out, setup.pip, setup.built) == ("", "", 0)
@@ -312,7 +310,7 @@ def test_changed_pins_are_installed_into_the_environment_that_is_there(
     assert (capsys.readouterr().out, setup.pip) == ("", noted)
 
 
-def test_kernels_by_another_recipe_are_built_anew_and_how_long_that_takes_is_said(
+def test_kernels_by_another_recipe_are_rebuilt_and_the_duration_reported(
     setup: Setup, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert setup.program.main() == 0
@@ -324,7 +322,7 @@ def test_kernels_by_another_recipe_are_built_anew_and_how_long_that_takes_is_sai
     assert (setup.built, setup.pip) == (1, "")
 
 
-def test_where_no_kernel_can_be_built_the_old_one_serves_on(
+def test_old_kernel_still_serves_if_none_can_be_built(
     setup: Setup, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program: ModuleType = setup.program

@@ -134,9 +134,7 @@ def about(wheel: Path, name: str) -> list[str]:
         return opened.read(path).decode().splitlines()
 
 
-def test_the_first_experiment_runs_from_the_wheel_for_any_system_in_a_home_with_spaces_and_accents(
-    portable: Path, tmp_path: Path
-) -> None:
+def test_wheel_for_any_system_runs_in_a_home_with_spaces_and_accents(portable: Path, tmp_path: Path) -> None:
     target = tmp_path / "installed"
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-compile", "--target", target, portable]
     subprocess.run(command, check=True, timeout=300)
@@ -173,7 +171,7 @@ def test_all_chapters_are_in_it_and_are_copied_to_the_home(python: Path, tmp_pat
 
 
 @pytest.mark.parametrize(("which", "kinds"), [("portable", ["wasm"]), ("native", ["pocket", "library"])])
-def test_a_wheel_for_students_has_their_packages_and_whole_kernels_and_nothing_for_others(
+def test_student_wheel_has_its_packages_and_kernels_and_nothing_else(
     which: str, kinds: list[str], request: pytest.FixtureRequest
 ) -> None:
     with zipfile.ZipFile(request.getfixturevalue(which)) as wheel:
@@ -194,7 +192,7 @@ def test_a_wheel_for_students_has_their_packages_and_whole_kernels_and_nothing_f
     assert {Path(name).name for name in executable} == {name for name, program in wanted if program}
 
 
-def test_the_classroom_wheel_has_solutions_and_examiners_and_asks_for_the_same_version(classroom: Path) -> None:
+def test_classroom_wheel_has_solutions_and_requires_the_same_version(classroom: Path) -> None:
     with zipfile.ZipFile(classroom) as wheel:
         names = set(wheel.namelist())
     there = {path.relative_to(ROOT) for path in (ROOT / "solutions").rglob("*") if path.suffix in (".py", ".ipynb")}
@@ -257,7 +255,7 @@ def test_a_program_that_needs_the_machines_c_library_is_refused(
         tool.student_wheel(tmp_path, files, [dataclasses.replace(kernel, path=home / kernel.path.name)])
 
 
-def test_a_processor_whose_compiler_is_missing_is_told_the_package(
+def test_missing_compiler_of_a_processor_is_reported_with_its_package(
     tool: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))

@@ -44,7 +44,7 @@ print('all that a chapter names')
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_where_there_is_no_linux_all_can_be_imported_a_run_has_a_directory_and_what_needs_linux_says_so(
+def test_import_works_without_linux_and_unsupported_calls_are_reported(
     system: str,
 ) -> None:
     done = elsewhere(system, WITHOUT_A_KERNEL)
