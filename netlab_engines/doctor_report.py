@@ -109,12 +109,12 @@ def library() -> list[Requirement]:
     return [*found, _features(lacking, "`netlab kernel build` builds a kernel with all features.")]
 
 
-def _features(lacking: Collection[str], hint: str) -> Requirement:
-    """Return the optional requirement that a kernel has all of netlab's features; it is not met if `lacking`, the names
+def _features(missing: Collection[str], hint: str) -> Requirement:
+    """Return the optional requirement that a kernel has all of netlab's features; it is not met if `missing`, the names
     of the missing ones, is not empty. `hint` is its remedy, a sentence.
     """
-    seen = f"lacks {', '.join(sorted(lacking))}" if lacking else "all that netlab uses"
-    return Requirement("kernel features", not lacking, seen, hint, required=False)
+    seen = f"lacks {', '.join(sorted(missing))}" if missing else "all that netlab uses"
+    return Requirement("kernel features", not missing, seen, hint, required=False)
 
 
 def native() -> list[Requirement]:

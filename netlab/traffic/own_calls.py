@@ -101,9 +101,9 @@ class LocalCaller:
         """Do nothing: a local caller has no resources."""
 
     def _raise_run_error(
-        self, error: BaseException, method: str, when: str, parameters: Sequence[str] = ()
+        self, error: BaseException, method: str, moment: str, parameters: Sequence[str] = ()
     ) -> NoReturn:
-        """Raise RunError with the reason why the call of `method`, which has these `parameters`, ended the run; `when` says
+        """Raise RunError with the reason why the call of `method`, which has these `parameters`, ended the run; `moment` says
         at which time or with which arguments it was called.
         """
         traced = traceback.extract_tb(error.__traceback__)
@@ -118,7 +118,7 @@ class LocalCaller:
             if isinstance(error, TypeError) and not frames:
                 reason += f"; write def {method}({', '.join(['self', *parameters])})"
         reason += "" if reason.endswith("?") else "."
-        raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {reason}{line}") from None
+        raise RunError(f"{self._label}: {self._name}.{method} ended the run {moment}: {reason}{line}") from None
 
 
 def _attribute_explanation(error: BaseException) -> str:

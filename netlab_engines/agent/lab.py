@@ -97,7 +97,7 @@ class Lab:
         self._port = FIRST_PORT
         self._captures: dict[str, list[Capture]] = {}
         self._lost = 0
-        self._finished = False
+        self._has_finished = False
         self._in_advance = False
         self._steps = 0
         self._streams: list[StreamSample] = []
@@ -313,7 +313,7 @@ class Lab:
         self._failures.check()
         for name in list(self._captures):
             self.stop_capture(name)
-        self._finished = True
+        self._has_finished = True
         return self._moment()
 
     def tables(self, streams: int, queues: int) -> Tables:
@@ -360,7 +360,7 @@ class Lab:
         """Return the totals of a flow that has begun: the final ones after `finish`, before it those that it would have
         if it ended now.
         """
-        return flow.totals() if self._finished else flow.totals_so_far()
+        return flow.totals() if self._has_finished else flow.totals_so_far()
 
     # Captures -------------------------------------------------------------------------------------------------
 

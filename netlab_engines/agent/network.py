@@ -70,7 +70,7 @@ class BatchedLink(Link):  # type: ignore[misc]
     """
 
     @classmethod
-    def makeIntfPair(cls, *_given: Any, **_named: Any) -> None:  # noqa: N802 (Mininet's name)
+    def makeIntfPair(cls, *_arguments: Any, **_keywords: Any) -> None:  # noqa: N802 (Mininet's name)
         """Do nothing and ignore all arguments, in place of Mininet's making of a veth pair: `Network` makes the pairs
         of all links together.
         """

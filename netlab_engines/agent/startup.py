@@ -192,17 +192,17 @@ def hide_own_frames() -> None:
     sys.excepthook, threading.excepthook = hook, thread_hook
 
 
-def _strip(error: BaseException, seen: set[int]) -> None:
+def _strip(error: BaseException, ids: set[int]) -> None:
     """Remove the frames of netlab's own code from the traceback of an exception and from those of its cause, its
-    context and the exceptions of a group, recursively. `seen` has the `id` of each exception that is done, and grows.
+    context and the exceptions of a group, recursively. `ids` has the `id` of each exception that is done, and grows.
     """
-    if id(error) in seen:
+    if id(error) in ids:
         return
-    seen.add(id(error))
+    ids.add(id(error))
     error.__traceback__ = without_own_frames(error.__traceback__)
     for other in (error.__cause__, error.__context__, *getattr(error, "exceptions", ())):
         if other is not None:
-            _strip(other, seen)
+            _strip(other, ids)
 
 
 def without_own_frames(trace: TracebackType | None) -> TracebackType | None:

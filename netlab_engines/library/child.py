@@ -73,12 +73,12 @@ class ChildProgram:
                 if not data or on_answers(data):
                     return
                 if self._unread_requests % TALK_ROUND in (0, TALK) and self._unread_requests:
-                    self._keep_on({libc.sched_getcpu()} if self._unread_requests % TALK_ROUND else free)
+                    self._pin({libc.sched_getcpu()} if self._unread_requests % TALK_ROUND else free)
         finally:
             if self._unread_requests >= TALK:
-                self._keep_on(free)
+                self._pin(free)
 
-    def _keep_on(self, cpus: set[int]) -> None:
+    def _pin(self, cpus: set[int]) -> None:
         """Let this process and the program run only on the CPUs with these numbers; on a single CPU, thousands of
         switches between the two take half the time. Errors are ignored.
         """

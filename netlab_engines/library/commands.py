@@ -204,7 +204,7 @@ class Commands:
     def __init__(self, plan: Plan) -> None:
         """Add all commands in the plan's traffic, each at its time. Raises NotHereError if one needs a program."""
         self._plan = plan
-        self._waiting: list[tuple[int, int, str, str, list[Work]]] = []
+        self._scheduled: list[tuple[int, int, str, str, list[Work]]] = []
         self.outputs: dict[str, str] = {}
         for item in plan["traffic"]:
             self.add(item)
@@ -215,8 +215,8 @@ class Commands:
         """
         if item["kind"] == "command":
             command = cast("CommandItem", item)
-            moment_ns, place = round(item["start_s"] * NS_PER_S), len(self._waiting) + len(self.outputs)
-            heapq.heappush(self._waiting, (moment_ns, place, command["host"], item["label"], read_item(command)))
+            moment_ns, place = round(item["start_s"] * NS_PER_S), len(self._scheduled) + len(self.outputs)
+            heapq.heappush(self._scheduled, (moment_ns, place, command["host"], item["label"], read_item(command)))
 
     @functools.cached_property
     def _routes(self) -> dict[str, Routes]:
@@ -226,13 +226,13 @@ class Commands:
     @property
     def next_ns(self) -> int | None:
         """The time of the next command in ns from the run's start; None if there is none."""
-        return self._waiting[0][0] if self._waiting else None
+        return self._scheduled[0][0] if self._scheduled else None
 
     def pop(self) -> tuple[str, list[TcCommand | Setting]]:
         """Remove the next command in time, keep its output in `outputs`, and return the name of its node and its
         commands and settings for the kernel, in order. Raises IndexError if there is none.
         """
-        _moment_ns, _place, node, label, lines = heapq.heappop(self._waiting)
+        _moment_ns, _place, node, label, lines = heapq.heappop(self._scheduled)
         self.outputs[label], effects = self._do(node, lines)
         return node, effects
 

@@ -184,7 +184,7 @@ class ControlHandler:
         self._caller = caller(label, own, "control")
         self._acks, self._losses, self._timeouts = map(self._caller.has, ("on_ack", "on_loss", "on_timeout"))
         self._flow: FlowInterface | None = None
-        self._counted = 0
+        self._counted_segments = 0
 
     def answer(self, data: bytes) -> bytes:
         """Tell the user's object of the event in the kernel's question `data` (the bytes of a `struct library_state`),
@@ -237,7 +237,7 @@ class ControlHandler:
         if self._timeouts if is_timeout else self._losses:
             self._caller.call("on_timeout" if is_timeout else "on_loss", now_ns, loss)
             return
-        self._counted = 0
+        self._counted_segments = 0
         if loss.is_new:
             flow.ssthresh_segments = max(int(flow.cwnd_segments) // 2, 2)
         # After a timeout the kernel has set the window to one segment more than are in flight.
@@ -254,9 +254,9 @@ class ControlHandler:
             flow.cwnd_segments = cwnd = grown
             if not delivered:
                 return
-        if self._counted >= cwnd:
-            self._counted = 0
+        if self._counted_segments >= cwnd:
+            self._counted_segments = 0
             flow.cwnd_segments += 1
-        self._counted += delivered
-        steps, self._counted = divmod(self._counted, cwnd)
+        self._counted_segments += delivered
+        steps, self._counted_segments = divmod(self._counted_segments, cwnd)
         flow.cwnd_segments += steps

@@ -299,19 +299,19 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
             stream.read() or stream.last_info, stream.connect_s, first_s, time.monotonic() if last_s is None else last_s
         )
 
-    def _row(self, number: int, ended: _FinishedStream, first_s: float) -> StreamTotals:
-        """Return the row of totals of the connection with this number (from 0). `ended` has its counters and times, and
+    def _row(self, number: int, finished: _FinishedStream, first_s: float) -> StreamTotals:
+        """Return the row of totals of the connection with this number (from 0). `finished` has its counters and times, and
         `first_s` is the arrival of its first bytes, in s on the monotonic clock; times in the row are in s from the
         run's start.
         """
-        state = ended.state
+        state = finished.state
         return {
             **state,
             "stream": number,
             # Round: a difference of floats has more digits than the clock.
-            "connect_s": round(ended.connect_s - self._origin_s, 9),
+            "connect_s": round(finished.connect_s - self._origin_s, 9),
             "first_s": round(first_s - self._origin_s, 9),
-            "last_s": round(ended.last_s - self._origin_s, 9),
+            "last_s": round(finished.last_s - self._origin_s, 9),
             "throughput_bytes": tcp_ip_bytes(
                 state.get("segments_in"), state.get("sent_bytes"), state.get("segments_out")
             ),

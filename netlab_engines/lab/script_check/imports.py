@@ -257,9 +257,9 @@ def _names_of(module: str) -> frozenset[str] | None:
     return frozenset(names | {"__file__", "__doc__", "__name__"})
 
 
-def _missing_names(path: Path, node: ast.ImportFrom, runs: bool) -> list[Problem]:
+def _missing_names(path: Path, node: ast.ImportFrom, executed: bool) -> list[Problem]:
     """Return a problem for each name in the statement `node` of the file `path` that a module of Mininet lacks, or one
-    problem if Mininet lacks the module; [] for other modules. `runs` is whether the statement certainly runs, so that
+    problem if Mininet lacks the module; [] for other modules. `executed` is whether the statement certainly runs, so that
     the problem stops the script.
     """
     module = node.module or ""
@@ -269,9 +269,9 @@ def _missing_names(path: Path, node: ast.ImportFrom, runs: bool) -> list[Problem
     if names is None:
         return []
     if not names:
-        return [Problem(path, f"Mininet has no module {module}.", [node.lineno], stops=runs)]
+        return [Problem(path, f"Mininet has no module {module}.", [node.lineno], stops=executed)]
     return [
-        Problem(path, f"{module} of Mininet has no {alias.name}.", [node.lineno], stops=runs)
+        Problem(path, f"{module} of Mininet has no {alias.name}.", [node.lineno], stops=executed)
         for alias in node.names
         if alias.name != "*" and alias.name not in names
     ]
