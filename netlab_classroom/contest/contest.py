@@ -125,7 +125,7 @@ def run_contest(
         if path.name not in current:
             path.unlink()
     submitted = {row["student"]: row.get("digest", "") for row in rows}
-    return Contest(game, trials, _ranked(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
+    return Contest(game, trials, _rank(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
 
 
 def _row_of(
@@ -207,7 +207,7 @@ def _run_all(
     return found
 
 
-def _ranked(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
+def _rank(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
     """Return copies of the rows, best total first, each with its `place` (from 1; equal totals share a place) and a
     `pseudonym` that follows from the seed.
     """

@@ -88,12 +88,12 @@ def draw(seed: str) -> list[Video]:
         Video("train", "a train", part("train", 0.2, 0.4)),
         Video("walk", "a walk", part("walk_4g", 0.2, 0.4)),
         Video("wifi", "a crowded Wi-Fi", part("crowded_wifi", 0.2, 0.5)),
-        Video("falls", "a rate that falls for a while", _falls(chance)),
+        Video("falls", "a rate that falls for a while", _falling_rate(chance)),
         Video("steady", "a steady rate", Trace([(0.0, steady_mbps)], duration_s=60.0)),
     ]
 
 
-def _falls(chance: random.Random) -> Trace:
+def _falling_rate(chance: random.Random) -> Trace:
     """Return a trace of 100 s, drawn with the random generator `chance`: a high rate, then a low one for 10 to 40 s
     that begins between 20 and 50 s, then the high one again.
     """

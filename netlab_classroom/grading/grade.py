@@ -200,7 +200,7 @@ def _store_results(
     failures: dict[str, str] = {}
     for job, outcome in outcomes:
         if isinstance(outcome, BaseException):
-            failures[job.student] = _why(outcome)
+            failures[job.student] = _failure_text(outcome)
             sentence = f"Not graded, and through no fault of the student's: {failures[job.student]}"
             results[job.student] = judging.without_marks(job, marking.NOT_GRADED, sentence)
         else:
@@ -221,7 +221,7 @@ def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> l
     return list(found["flags"])
 
 
-def _why(error: BaseException) -> str:
+def _failure_text(error: BaseException) -> str:
     """Return a description of an error for reports: the text of a NetlabError; of other errors only the type, because
     their text may come from a student.
     """

@@ -106,7 +106,7 @@ def judge(job: Job) -> dict[str, Any]:
     if other is not None:
         notes.append("The notebook's token is another student's or was edited; the class list's numbers were used.")
     return {
-        **_about(job),
+        **_job_fields(job),
         "token": edition.token,
         "other_token": other,
         "notes": notes,
@@ -119,7 +119,7 @@ def judge(job: Job) -> dict[str, Any]:
     }
 
 
-def _about(job: Job) -> dict[str, Any]:
+def _job_fields(job: Job) -> dict[str, Any]:
     """Return the fields of a result that identify its submission: student, file name, digest and token, each "" if
     there is none.
     """
@@ -134,7 +134,7 @@ def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
     exercises = Master(job.source).exercises()
     marked = [ExerciseMark(key, status, 0, exercise.points) for key, exercise in exercises.items()]
     return {
-        **_about(job),
+        **_job_fields(job),
         "other_token": None,
         "notes": [sentence],
         "flags": [],
@@ -360,12 +360,12 @@ class Examination:
             )
         return self._measure(value)
 
-    def _call_results(self, key: str, said: Sequence[Any]) -> list[Any]:
+    def _call_results(self, key: str, results: Sequence[Any]) -> list[Any]:
         """Return the results of the calls of the exercise's function, in order, each with "value" or "error": for a
-        transfer the result measured here, else that in `said`, the untrusted results that the guest sent.
+        transfer the result measured here, else that in `results`, the untrusted results that the guest sent.
         """
         found = []
-        for call, each in zip(self._requests[key]["calls"], said, strict=False):
+        for call, each in zip(self._requests[key]["calls"], results, strict=False):
             other = {
                 "error": each.get("error", "no transfer was made") if isinstance(each, dict) else "it gave no value"
             }
@@ -392,9 +392,9 @@ def _explain_missing_names(mark: ExerciseMark, added: Sequence[str]) -> None:
     """Add a sentence to a mark whose feedback has a NameError, if one of the names in `added`, which the student's own
     cells define, is the missing one.
     """
-    said = " ".join(mark.sentences)
+    results = " ".join(mark.sentences)
     for name in added:
-        if f"NameError: name '{name}'" in said:
+        if f"NameError: name '{name}'" in results:
             mark.sentences.append(
                 f"A cell of your own defines {name}; only answers' cells are taken: define it in the answer's cell."
             )

@@ -149,7 +149,7 @@ def competitor(path: str, methods: Sequence[str] = CONTROL_METHODS) -> dict[str,
             )
             continue
         for statement in body:
-            if isinstance(statement, ast.ClassDef) and _competes(statement, known, methods):
+            if isinstance(statement, ast.ClassDef) and _defines_competitor(statement, known, methods):
                 known.add(statement.name)
                 found.append((number, statement))
     if not found:
@@ -183,7 +183,7 @@ def _code_of(path: Path) -> list[str]:
         raise UnreadableError("it is not in UTF-8.") from None
 
 
-def _competes(statement: ast.ClassDef, known: set[str], methods: Sequence[str]) -> bool:
+def _defines_competitor(statement: ast.ClassDef, known: set[str], methods: Sequence[str]) -> bool:
     """Return whether a class (its definition in Python's syntax tree) defines one of the `methods`, or inherits from a
     class named in `known`.
     """

@@ -135,8 +135,8 @@ class Watch:
         """
         self._guest, self._process, self._folder, self._log = guest, guest.process, guest.folder, guest.log
         self._cpu_s, self._answer = cpu_s, answer
-        self._asked = 0
-        self._begun = -1
+        self._num_requests = 0
+        self._exercise = -1
         self._base_s = 0.0
         self._channel = self._new_channel()
 
@@ -146,14 +146,14 @@ class Watch:
         start.
         """
         stopped = self._follow()
-        if self._begun < 0:
+        if self._exercise < 0:
             text = self._log.read_text(errors="replace")[-2000:]
             raise RunError(f"The sandbox did not start{f' ({stopped})' if stopped else ''}. Its console:\n{text}")
-        whole = [self._outcome(number) for number in range(self._begun + 1)]
-        if whole[-1] is None:
+        outcomes = [self._outcome(number) for number in range(self._exercise + 1)]
+        if outcomes[-1] is None:
             ending = Ending.TIMED_OUT if stopped else Ending.CRASHED
-            whole[-1] = Outcome(ending, {}, stopped or "its code brought the sandbox down")
-        return [outcome or Outcome(Ending.CRASHED, {}, "it left no answer") for outcome in whole]
+            outcomes[-1] = Outcome(ending, {}, stopped or "its code brought the sandbox down")
+        return [outcome or Outcome(Ending.CRASHED, {}, "it left no answer") for outcome in outcomes]
 
     def _follow(self) -> str:
         """Answer requests and check limits until the guest has ended, has done all exercises, or must be stopped;
@@ -161,9 +161,9 @@ class Watch:
         """
         wall_s, checked_s, asleep = time.monotonic(), time.monotonic(), 0
         while self._process.poll() is None:
-            if (self._folder / f"begun-{self._begun + 1}").exists():
-                self._begun += 1
-                self._base_s, wall_s, self._asked = group_cpu_s(self._process.pid), time.monotonic(), 0
+            if (self._folder / f"begun-{self._exercise + 1}").exists():
+                self._exercise += 1
+                self._base_s, wall_s, self._num_requests = group_cpu_s(self._process.pid), time.monotonic(), 0
                 self._channel = self._new_channel()
                 continue
             if (self._folder / "done").exists():
@@ -180,7 +180,7 @@ class Watch:
             now_s = time.monotonic()
             if now_s - checked_s > CHECK_INTERVAL_S:
                 checked_s = now_s
-                limit_s = self._cpu_s if self._begun >= 0 else START_CPU_S
+                limit_s = self._cpu_s if self._exercise >= 0 else START_CPU_S
                 used_s, sleeps = group_state(self._process.pid)
                 if used_s - self._base_s > limit_s:
                     return f"it used more than {limit_s:g} s of processor time"
@@ -192,8 +192,8 @@ class Watch:
                 if now_s - wall_s > WALL_S:
                     return f"it did not end within {WALL_S:g} s"
         # Count exercises that started between the last look and the guest's end.
-        while (self._folder / f"begun-{self._begun + 1}").exists():
-            self._begun += 1
+        while (self._folder / f"begun-{self._exercise + 1}").exists():
+            self._exercise += 1
         return ""
 
     def _answer_request(self) -> None:
@@ -205,8 +205,8 @@ class Watch:
         kind, said = channel.receive()
         if kind != callee.ASKED:
             raise GarbledError("it wrote into the channel to the grader")
-        self._asked += 1
-        if self._asked > MAX_REQUESTS:
+        self._num_requests += 1
+        if self._num_requests > MAX_REQUESTS:
             raise BudgetError(f"it asked the grader more than {MAX_REQUESTS} times")
         before_s = group_cpu_s(self._process.pid) if b'"own"' in said else None
         channel.finish(self._reply(said))
@@ -216,7 +216,7 @@ class Watch:
 
     def _new_channel(self) -> CallChannel:
         """Return a new channel for calls of the current exercise's code, with all its calls and processor time unused."""
-        return CallChannel(self._guest.channel, GuestMonitor(self._guest, max(self._begun, 0)))
+        return CallChannel(self._guest.channel, GuestMonitor(self._guest, max(self._exercise, 0)))
 
     def _reply(self, question: bytes) -> bytes:
         """Return the reply to a request (untrusted JSON) as JSON: the value by "value", or the reason why it is refused

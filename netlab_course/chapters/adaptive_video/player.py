@@ -101,7 +101,7 @@ class Player:
         self.buffer_s = 0.0
         self.now_s = 0.0
         self._stall_s = 0.0
-        self._asked: tuple[int, float, float] | None = None
+        self._request: tuple[int, float, float] | None = None
 
     @property
     def is_done(self) -> bool:
@@ -139,22 +139,22 @@ class Player:
         self._play_until(now_s)
         throughput_mbps = self.history[-1].throughput_mbps if self.history else 0.0
         quality = self.rule.on_chunk(self.buffer_s, throughput_mbps, list(self.sizes))
-        self._asked = (_checked(quality), now_s, self.buffer_s)
-        return self.sizes[self._asked[0]]
+        self._request = (_validate_quality(quality), now_s, self.buffer_s)
+        return self.sizes[self._request[0]]
 
     def arrive(self, now_s: float) -> None:
         """Put the chunk that was asked for into the buffer; its last byte arrived at the network time `now_s` in s.
         Raises NetlabError if none was asked for, or if `now_s` is in the past.
         """
-        if self._asked is None:
+        if self._request is None:
             raise NetlabError("No chunk was asked for: call ask(now_s) before arrive(now_s).")
-        quality, asked_s, buffer_s = self._asked
+        quality, asked_s, buffer_s = self._request
         self._play_until(now_s)
         mbit = self.sizes[quality] * BITS_PER_BYTE / BITS_PER_MBIT
         throughput_mbps = mbit / (now_s - asked_s) if now_s > asked_s else math.inf
         self.history.append(Chunk(quality, asked_s, now_s, buffer_s, self._stall_s, throughput_mbps))
         self.buffer_s += CHUNK_S
-        self._stall_s, self._asked = 0.0, None
+        self._stall_s, self._request = 0.0, None
 
     def _play_until(self, now_s: float) -> None:
         """Play until the network time `now_s` in s, and count the time in which the buffer was empty, unless no chunk
@@ -169,7 +169,7 @@ class Player:
         self.now_s = now_s
 
 
-def _checked(quality: object) -> int:
+def _validate_quality(quality: object) -> int:
     """Return the answer of a rule if it is a quality, an integer from 0 to 4 (the index of a rate in `LADDER_MBPS`).
     Raises NetlabError if it is not.
     """

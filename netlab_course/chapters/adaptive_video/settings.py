@@ -43,7 +43,7 @@ def _holds(own: Any) -> bool:
     return own.begin_s in BEGINS_S[own.scale]
 
 
-def _derived(own: Any) -> dict[str, float]:
+def _derived_numbers(own: Any) -> dict[str, float]:
     """Return the numbers that follow from a student's numbers, by name: the stall of the worked example, `worked_s`,
     and the theoretical throughput of a chunk in Mbit/s, `chunk_mbps`.
     """
@@ -64,7 +64,7 @@ NUMBERS = OwnNumbers(
         "path_mbps": (20, 16, 18, 22, 24),
     },
     holds=_holds,
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 

@@ -141,7 +141,7 @@ def _hops(run: Run) -> list[LinkShape]:
     return links_on_path(run, "h1", "h2")
 
 
-def _slow(run: Run) -> list[LinkShape]:
+def _slow_links(run: Run) -> list[LinkShape]:
     """Return the properties of those links from h1 to h2 in a run that have a rate."""
     return [shape for shape in _hops(run) if shape.rate_mbps is not None]
 
@@ -168,10 +168,10 @@ def _overfull(own: StudentValues) -> Measurement:
                 lambda run: f"window_bytes={run.scenario['traffic'][0]['window_bytes']}",
             ),
             Condition(
-                lambda run: [shape.rate_mbps for shape in _slow(run)] == [own.rate_mbps],
+                lambda run: [shape.rate_mbps for shape in _slow_links(run)] == [own.rate_mbps],
                 f"Exactly one link on the way must have a rate, and it must be {own.rate_mbps} Mbit/s.",
                 "`nl.Link` has `rate_mbps`; leave the other link without one.",
-                lambda run: rates(_slow(run)),
+                lambda run: rates(_slow_links(run)),
             ),
             Condition(
                 lambda run: sum(shape.delay_ms for shape in _hops(run)) == own.delay_ms,
@@ -182,12 +182,12 @@ def _overfull(own: StudentValues) -> Measurement:
             Condition(
                 lambda run: (
                     len(_hops(run)) > 1
-                    and all((shape.queue_packets or 0) >= _MIN_QUEUE_PACKETS for shape in _slow(run))
+                    and all((shape.queue_packets or 0) >= _MIN_QUEUE_PACKETS for shape in _slow_links(run))
                 ),
                 f"A router must be on the way, and the queue before the slow link must have room for {_MIN_QUEUE_PACKETS} packets.",
                 "`nl.Link` has `queue_packets`. The slow link is the one behind the router.",
                 lambda run: (
-                    f"queue_packets={[shape.queue_packets for shape in _slow(run)]}"
+                    f"queue_packets={[shape.queue_packets for shape in _slow_links(run)]}"
                     if len(_hops(run)) > 1
                     else "no router on the way"
                 ),

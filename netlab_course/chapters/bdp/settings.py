@@ -44,7 +44,7 @@ def window_limit_mbps(own: StudentValues) -> float:
     return float(theory.window_limit_mbps(1000.0 * _half_kb(own), 2.0 * own.delay_ms))
 
 
-def _derived(own: StudentValues) -> Mapping[str, float]:
+def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
     """Return two windows in kB for this copy's path, and the number of its statement in Mbit/s."""
     return {
         "window_kb": int(round(own.filling * _bdp_kb(own), -1)),
@@ -62,7 +62,7 @@ NUMBERS = OwnNumbers(
     },
     # The window must exceed the BDP by some 30 frames: one or two of them make runs differ from theory.
     holds=lambda own: own.window_kb - _bdp_kb(own) >= MIN_WAITING_KB,
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 

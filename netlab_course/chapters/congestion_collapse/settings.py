@@ -57,7 +57,7 @@ def fair_queue_mbps(aggressor_mbps: float) -> Array:
     return theory.two_router_fair_queue_mbps(offered, MIDDLE_MBPS, EXITS_MBPS) / wire
 
 
-def _derived(own: StudentValues) -> Mapping[str, float]:
+def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
     """Return the number of the statement of a student's copy (`own`) on the goodput of h1, in Mbit/s, as
     `stated_mbps`.
     """
@@ -72,7 +72,7 @@ NUMBERS = OwnNumbers(
         "my_mbps": (3, 2, 4, 5, 6, 7),
         "share": (0.5, 0.4, 0.6, 0.7, 0.3),
     },
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 

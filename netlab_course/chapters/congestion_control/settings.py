@@ -28,7 +28,7 @@ def formula_mbps(own: StudentValues) -> float:
     return float(theory.mathis_mbps(theory.MSS_BYTES, own.lossy_ms, loss_rate, c=theory.MATHIS_RANDOM_C))
 
 
-def _derived(own: StudentValues) -> Mapping[str, float]:
+def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
     """Return the number of the statement of a student's copy (`own`) on the goodput of Reno, in Mbit/s, as
     `stated_mbps`.
     """
@@ -45,7 +45,7 @@ NUMBERS = OwnNumbers(
     },
     # With the given queue, a loss must have a cost.
     holds=lambda own: own.room_packets < 0.8 * own.rate_mbps * 2 * own.delay_ms * 1000 / 8 / 1514,
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 RATE_MBPS, DELAY_MS, QUEUE_PACKETS = 10, 20, 33

@@ -22,7 +22,7 @@ BUDGET_RUNS = 24
 QUEUES = ("A", "B", "C")
 
 
-def _worked(own: StudentValues) -> Mapping[str, Any]:
+def _worked_example(own: StudentValues) -> Mapping[str, Any]:
     """Return the values that follow from a student's numbers, by name: the three values of the worked example as text,
     their mean, and the half width of their interval.
     """
@@ -38,7 +38,7 @@ NUMBERS = OwnNumbers(
         "wanted_ms": (3, 2.5, 3.5, 4),
         "worked": ((4, 6, 11), (3, 5, 10), (2, 5, 8), (1, 4, 10), (3, 8, 10), (5, 6, 13)),
     },
-    derive=_worked,
+    derive=_worked_example,
 )
 _DISCIPLINES: tuple[Mapping[str, Any], ...] = (
     {"queue_packets": 24},

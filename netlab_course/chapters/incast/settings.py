@@ -64,7 +64,7 @@ _STATED_RATIOS = (0.95, 0.97, 1.06, 1.08)
 """The numbers that a statement may have, relative to the ideal time."""
 
 
-def _derived(own: StudentValues) -> dict[str, float]:
+def _derived_numbers(own: StudentValues) -> dict[str, float]:
     """Return the numbers that follow from a student's numbers, in ms by name: the limits of the two designs, `timer_ms`
     and `marks_ms` (3.4 and 1.5 times the ideal time), and the number of the copy's statement, `stated_ms`.
     """
@@ -92,7 +92,7 @@ NUMBERS = OwnNumbers(
         "queue_packets": (64, 60, 66, 68, 70, 72),
     },
     holds=_fractions_are_clear,
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 

@@ -36,7 +36,7 @@ _STATED_RATIOS = (0.85, 0.88, 1.13, 1.16)
 """The numbers that a statement may have, relative to theory."""
 
 
-def _derived(own: StudentValues) -> dict[str, float]:
+def _derived_numbers(own: StudentValues) -> dict[str, float]:
     """Return the numbers that follow from a student's numbers, by name: the offered rate of the worked example in
     Mbit/s, `worked_mbps`, and the number of the copy's statement on the mean delay in ms, `stated_ms`.
     """
@@ -58,7 +58,7 @@ NUMBERS = OwnNumbers(
         "line_rate_mbps": (1, 0.8, 0.9, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.4),
         "call_bytes": (172, 92, 132, 212, 252),
     },
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 

@@ -29,7 +29,7 @@ def longest_ms(room_packets: int) -> float:
     return float(EMPTY_MS + theory.queueing_delay_ms(room_packets * theory.tcp_wire_bytes(), L2_MBPS))
 
 
-def _derived(own: StudentValues) -> Mapping[str, float]:
+def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
     """Return the number of the statement of a student's copy (`own`) on the longest ping, in ms, as `stated_ms`."""
     return {"stated_ms": stated_number(own, longest_ms(own.room_packets), _STATED_RATIOS)}
 
@@ -41,7 +41,7 @@ NUMBERS = OwnNumbers(
         "wide_mbps": (40, 35, 45, 50),
         "narrow_mbps": (20, 15, 18, 24),
     },
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 LIMIT_PACKETS = (67, 100, 33)

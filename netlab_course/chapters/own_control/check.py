@@ -153,7 +153,7 @@ def _goodput_mbps(run: Run) -> float:
     return float(run.flows["goodput_mbps"].iloc[0])
 
 
-def _wide(table: pd.DataFrame) -> pd.DataFrame:
+def _wide_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of the power (goodput in Mbit/s over RTT in ms) of h1 and of h2, the columns, by seed, from a
     table of `netlab.repeat`.
     """
@@ -165,7 +165,7 @@ def _powers(table: pd.DataFrame) -> pd.Series[float]:
     """Return the power (goodput over RTT) of h2 divided by that of h1, by seed, from a table of `netlab.repeat`: the
     right answer.
     """
-    wide = _wide(table)
+    wide = _wide_table(table)
     return wide["h2"] / wide["h1"]
 
 
@@ -180,7 +180,7 @@ def _differences(table: pd.DataFrame) -> pd.Series[float]:
     """Return the power (goodput over RTT) of h2 minus that of h1, by seed, from a table of `netlab.repeat`: a known
     mistake, as the ratio is asked for.
     """
-    wide = _wide(table)
+    wide = _wide_table(table)
     return wide["h2"] - wide["h1"]
 
 

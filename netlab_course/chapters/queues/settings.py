@@ -32,7 +32,7 @@ _STATED_RATIOS = (0.78, 0.82, 1.17, 1.21)
 """The numbers that a statement may have, relative to this part."""
 
 
-def _derived(own: StudentValues) -> dict[str, float]:
+def _derived_numbers(own: StudentValues) -> dict[str, float]:
     """Return the numbers that follow from a student's numbers, by name: the BDP in frames, `bdp_frames`; the longest
     mean wait in ms that an exercise allows, `most_wait_ms`, that of about one packet more than a seventh of the BDP;
     and the number of the copy's statement on the delay of a call in ms, `stated_ms`.
@@ -51,7 +51,7 @@ NUMBERS = OwnNumbers(
         "base_rtt_ms": (30, 24, 26, 28, 32, 34, 36, 38, 40),
         "queue_packets": (400, 300, 350, 450, 500, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1000),
     },
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 

@@ -24,7 +24,7 @@ _STATED_RATIOS = (0.5, 0.55, 1.45, 1.55)
 """The numbers that a statement may have, relative to this goodput."""
 
 
-def _derived(own: StudentValues) -> dict[str, float]:
+def _derived_numbers(own: StudentValues) -> dict[str, float]:
     """Return the numbers that follow from a student's numbers, in Mbit/s by name: the goodput of the worked example,
     `worked_mbps`, and the number of the copy's statement on TCP, `stated_mbps`.
     """
@@ -43,7 +43,7 @@ NUMBERS = OwnNumbers(
         "rate_mbps": (2, 2.5, 3),
         "loss_percent": (2, 1.5, 2.5, 3),
     },
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 

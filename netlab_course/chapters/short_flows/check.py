@@ -155,7 +155,7 @@ def _flows(run: Run) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: float(row["start_s"]))
 
 
-def _apart(run: Run) -> bool:
+def _pages_do_not_overlap(run: Run) -> bool:
     """Return whether a run has two transfers or more, and each is over before the next one starts."""
     flows = _flows(run)
     return len(flows) > 1 and all(
@@ -227,7 +227,7 @@ def _staircase(own: StudentValues) -> Measurement:
                 _sent_in_words,
             ),
             Condition(
-                lambda run: bool(run.flows["completion_s"].notna().all()) and _apart(run),
+                lambda run: bool(run.flows["completion_s"].notna().all()) and _pages_do_not_overlap(run),
                 "Each transfer must be over before the next one starts, or they share the link.",
                 "Look at start_s of your transfers, at duration_s of the run, and at run.flows['completion_s'].",
                 _taken_in_words,

@@ -28,7 +28,7 @@ def failing_percent(own: StudentValues) -> float:
     return float(100 * (1 - (1 - own.loss_percent / 100) ** 2))
 
 
-def _derived(own: StudentValues) -> Mapping[str, Any]:
+def _derived_numbers(own: StudentValues) -> Mapping[str, Any]:
     """Return the numbers that follow from a student's numbers, by name: the deadline of a page in ms, `deadline_ms`,
     and the number of the copy's statement on late pages in %, `stated_percent`.
     """
@@ -46,7 +46,7 @@ NUMBERS = OwnNumbers(
         "delay_ms": (30, 20, 25, 35, 40),
         "loss_percent": (3, 2.5, 3.5, 4, 4.5),
     },
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 

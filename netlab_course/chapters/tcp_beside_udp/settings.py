@@ -69,7 +69,7 @@ _STATED_RATIOS = (0.88, 0.93, 1.18, 1.24)
 """The numbers that a statement may have, relative to what UDP leaves; TCP gets up to a tenth more."""
 
 
-def _derived(own: StudentValues) -> Mapping[str, float]:
+def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
     """Return the numbers that follow from a student's numbers, by name: the wait of the worked example in ms,
     `worked_wait_ms`, and the number of the copy's statement on TCP in Mbit/s, `stated_mbps`.
     """
@@ -92,7 +92,7 @@ NUMBERS = OwnNumbers(
     # With less than 1.2 left, TCP's own probing displaces the video, and a run would differ from the formula; at 2.333
     # two mistakes give the same number.
     holds=lambda own: 1.2 <= own.update_mb * BITS_PER_BYTE / (60 * own.update_minutes) <= 2.3,
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 

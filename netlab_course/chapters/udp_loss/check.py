@@ -120,7 +120,7 @@ def _flows(run: Run) -> list[dict[str, Any]]:
     return traffic_items(run, src="h1", dst="h2")
 
 
-def _slow(run: Run) -> list[LinkShape]:
+def _slow_links(run: Run) -> list[LinkShape]:
     """Return the properties of those links on the path from h1 to h2 in a run that have a rate, in their order."""
     return [shape for shape in links_on_path(run, "h1", "h2") if shape.rate_mbps is not None]
 
@@ -143,18 +143,18 @@ def _overload(own: StudentValues) -> Measurement:
                 lambda run: f"payload_bytes={_flows(run)[0]['payload_bytes']}",
             ),
             Condition(
-                lambda run: [shape.rate_mbps for shape in _slow(run)] == [own.rate_mbps],
+                lambda run: [shape.rate_mbps for shape in _slow_links(run)] == [own.rate_mbps],
                 f"Exactly one link on the way must have a rate, and it must be {own.rate_mbps} Mbit/s.",
                 "`nl.Link` has `rate_mbps`. Build a network with h1, h2 and one link between them, and give that one to `nl.run`.",
-                lambda run: rates(_slow(run)),
+                lambda run: rates(_slow_links(run)),
             ),
             Condition(
-                lambda run: all(shape.queue_packets == own.queue_packets for shape in _slow(run)),
+                lambda run: all(shape.queue_packets == own.queue_packets for shape in _slow_links(run)),
                 f"Its queue must have room for {own.queue_packets} packets.",
                 "`nl.Link` has `queue_packets`.",
-                lambda run: f"queue_packets={_slow(run)[0].queue_packets}",
+                lambda run: f"queue_packets={_slow_links(run)[0].queue_packets}",
             ),
-            plain_links(_slow),
+            plain_links(_slow_links),
             Condition(
                 lambda run: min(_sending_s(run)) >= _LONG_ENOUGH_S,
                 f"The flow must send for {_LONG_ENOUGH_S} s or more.",

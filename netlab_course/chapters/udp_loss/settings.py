@@ -20,7 +20,7 @@ RIVAL_TOO_FAST = 1.023
 """The factor by which a link with a wire's framing would have to be too fast to carry as much at 1000 bytes."""
 
 
-def _derived(own: StudentValues) -> Mapping[str, Any]:
+def _derived_numbers(own: StudentValues) -> Mapping[str, Any]:
     """Return the numbers that follow from a student's numbers by the rival explanation, by name: the goodput in Mbit/s,
     `rival_mbps`, and the bytes of a datagram that follow from it, `rival_bytes`.
     """
@@ -35,7 +35,7 @@ NUMBERS = OwnNumbers(
         "queue_packets": (50, 40, 60, 70, 80, 90),
         "hidden_mbps": (23, 17, 19, 29, 31, 37),
     },
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 

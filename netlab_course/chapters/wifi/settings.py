@@ -23,7 +23,7 @@ def bianchi_mbps() -> float:
     return float(theory.wifi_saturation(2, MAX_PAYLOAD_BYTES).goodput_mbps)
 
 
-def _derived(own: StudentValues) -> Mapping[str, float]:
+def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
     """Return the number of the statement of a student's copy (`own`) on the goodput of two senders together, in Mbit/s,
     as `stated_mbps`.
     """
@@ -39,7 +39,7 @@ NUMBERS = OwnNumbers(
     holds=lambda own: (
         0.3 < own.target_mbps / theory.wifi_udp_limit_mbps(MAX_PAYLOAD_BYTES, {"rate_mbps": own.air_mbps}) < 0.9
     ),
-    derive=_derived,
+    derive=_derived_numbers,
 )
 
 
