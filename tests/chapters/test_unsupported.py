@@ -112,7 +112,7 @@ def test_a_students_own_slip_stays_an_error() -> None:
 
 
 def test_a_run_is_refused_for_what_its_own_plan_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_kernel, "lacking", lambda: ("tahoe", "cake"))
+    monkeypatch.setattr(host_kernel, "missing_parts", lambda: ("tahoe", "cake"))
     plan = lambda **more: nl.Scenario(nl.topologies.dumbbell(1), [nl.Tcp("h1", "h2", **more)]).plan()  # noqa: E731
     NativeEngine().refuse(plan())
     with pytest.raises(NotHereError, match="needs tahoe, which this machine's own kernel.*Only netlab's own kernels"):
