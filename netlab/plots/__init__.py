@@ -9,15 +9,7 @@ from netlab.plots.notebook import page_html
 from netlab.plots.packets import in_flight, time_sequence
 from netlab.plots.series import time_series
 
-__all__ = [
-    "Comparison",
-    "faded_traces",
-    "in_flight",
-    "page_html",
-    "time_sequence",
-    "time_series",
-    "topology",
-]
+__all__ = ["Comparison", "faded_traces", "in_flight", "page_html", "time_sequence", "time_series", "topology"]
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
+from netlab.base.arguments import explain_bad_construction
 from netlab.base.errors import NetlabError
 from netlab.plots.theme import COLOURS, TEXT, Array, finite, hover, points, series_settings, theory_line
 from netlab.plots.words import role
@@ -53,6 +54,7 @@ class _Series:
         )
 
 
+@explain_bad_construction('nl.plots.Comparison("Offered rate (Mbit/s)", "Goodput (Mbit/s)")')
 class Comparison:
     """A figure of measurements with their theory and a strip of residuals below; a notebook shows it.
 

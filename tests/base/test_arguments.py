@@ -155,6 +155,13 @@ def test_a_mistake_inside_the_function_stays_what_it_is() -> None:
         add(1)  # type: ignore[call-arg]
 
 
+def test_a_comparison_without_labels_names_them() -> None:
+    with pytest.raises(
+        ScenarioError, match=r'Comparison: x_label and y_label are missing: nl\.plots\.Comparison\("Offered'
+    ):
+        nl.plots.Comparison()  # type: ignore[call-arg]
+
+
 def test_signatures_and_pickles_are_those_of_the_classes() -> None:
     assert list(inspect.signature(nl.Tcp).parameters)[:3] == ["src", "dst", "start_s"]
     assert next(iter(inspect.signature(nl.run).parameters)) == "topology"
