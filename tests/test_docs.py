@@ -109,6 +109,11 @@ def test_the_documentation_is_short() -> None:
     assert sum(map(words, counted)) <= 22_000, "shorten the page that you changed, or another one"
 
 
+def test_the_core_package_is_small() -> None:
+    modules = (DOCS.parent / "netlab").rglob("*.py")
+    assert sum(len(module.read_text().splitlines()) for module in modules) <= 14_500, "move code to another package"
+
+
 def test_the_architecture_names_every_package_and_the_page_of_a_package_all_its_parts() -> None:
     rows = re.findall(r"^\| \[`(\w+)`\]", (DOCS / "contributing" / "architecture.md").read_text(), re.MULTILINE)
     assert sorted(rows) == sorted(PACKAGES)
