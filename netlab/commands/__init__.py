@@ -1,1 +1,1 @@
-"""The table of commands, and the commands `run`, `demo` and `doctor`."""
+"""The table of commands, and the commands `run` and `doctor`."""

@@ -1,6 +1,6 @@
 """Reports of background programs that fail within a second of their start.
 
-The pocket kernel records such processes (`kernel/recipe/early_exits.c`). A record becomes a report if the process ran
+The pocket kernel records such processes (`netlab_kernel/recipe/early_exits.c`). A record becomes a report if the process ran
 in the background of a node: a command with `&`, Mininet's `popen` or `sendCmd`, or `start` of a live host. Mininet's
 nodes are in another process, which notes what they start (`mininet_starts.py`).
 """
