@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ladder", action="store_true", help="race what is new, keep the other scores, and write down the history"
     )
-    parser.add_argument("--fewer", action="store_true", help="give up the scores of hand-ins that are no more there")
+    parser.add_argument("--fewer", action="store_true", help="give up the scores of hand-ins that have been removed")
     parser.add_argument("-j", "--jobs", metavar="N", type=int, help="hand-ins side by side (default: one for each CPU)")
 
 

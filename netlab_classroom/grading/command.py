@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-j", "--jobs", metavar="N", type=int, help="submissions side by side (default: one for each CPU)"
     )
-    parser.add_argument("--fewer", action="store_true", help="give up the marks of hand-ins that are no more there")
+    parser.add_argument("--fewer", action="store_true", help="give up the marks of hand-ins that have been removed")
     parser.add_argument("--resume", action="store_true", help="take the results that are there and still hold")
     parser.add_argument(
         "--review",
