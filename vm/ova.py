@@ -97,7 +97,7 @@ DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def capacity_bytes(disk: Path) -> int:
-    """How large the disk is to the machine.
+    """Return the size in bytes of the disk that the machine sees.
 
     Raises
     ------
