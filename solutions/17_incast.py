@@ -241,7 +241,7 @@ chapter.check.timer_run(timer_run)
 # %% [markdown] id="dctcp-text"
 # ## Part 5: the second remedy, the queue
 #
-# A timer repairs; better not to lose. DCTCP (chapter 12) reacts to *how many* of its packets were marked. A step threshold of $K$ packets marks all that find more than $K$ before them. It must be above $B/7$ to keep the link full, here [[1.2 = nl.theory.dctcp_threshold_packets(1000, 0.1) | .1f]] packets (Alizadeh and others, 2010), and so far below $Q$ that a burst still fits above it. We take 20. Here are all three.
+# A timer repairs; better not to lose. DCTCP (chapter 12) reacts to *how many* of its packets were marked. A step threshold of $K$ packets marks all that find more than $K$ before them. A threshold above $B/7$ is enough to keep the link full, here [[1.2 = nl.theory.dctcp_threshold_packets(1000, 0.1) | .1f]] packets (Alizadeh and others, 2010), and so far below $Q$ that a burst still fits above it. We take 20. Here are all three.
 
 
 # %% id="three"

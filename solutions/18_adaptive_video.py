@@ -295,7 +295,7 @@ chunk_mbps = own.chunk_kb * 8 / chunk_ms
 # %% id="throughput-check" tags=["minutes-5"]
 chapter.check.throughput(chunk_mbps)
 
-# %% id="throughput-run" tags=["folded"]
+# %% id="throughput-run"
 with nl.live(path(own.path_mbps), engine="library") as lab:
     flow = lab.start(nl.Tcp("server", "phone", num_bytes=own.chunk_kb * 1000))
     alone_mbps = own.chunk_kb * 8e-3 / lab.advance_until(flow)

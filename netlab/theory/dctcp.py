@@ -10,12 +10,12 @@ __all__ = ["dctcp_queue_packets", "dctcp_threshold_packets"]
 
 
 def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = FRAME_BYTES) -> float:
-    """Return the lowest marking threshold, in packets, that keeps a link full for DCTCP: a seventh of the
+    """Return a marking threshold, in packets, that suffices to keep a link full for DCTCP: a seventh of the
     bandwidth-delay product.
 
     A marked DCTCP sender gives up only as much of its window as its packets were marked, so that its window swings
-    by the root of what is in flight, and a short queue bridges the swing. Holds as an upper bound, for a few flows that
-    are synchronized and a queue that marks by its length at this moment: less may do. Misleads where senders send in
+    by the root of what is in flight, and a short queue bridges the swing. Holds for a few flows that are
+    synchronized and a queue that marks by its length at this moment; less may do. Misleads where senders send in
     bursts that are longer, and says nothing about senders that halve.
 
     Returns: Threshold in packets.
