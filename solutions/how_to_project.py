@@ -15,7 +15,7 @@ import pandas as pd
 import netlab as nl
 from netlab_course.chapters import unsupported
 
-unsupported.install_handler()  # where something is missing, a cell says so and the page goes on
+unsupported.install_handler()  # a cell that cannot run here says so, and the page goes on
 print(nl.preflight())
 
 # %% [markdown] id="question"
