@@ -53,6 +53,8 @@ WRONG_TRIES = "netlab_wrong_tries"
 TRIES_BY_HALVES = 4
 """The number of wrong numbers that a search by halves needs."""
 MAX_TRY_CHARACTERS = 40
+NOT_COUNTED = "But this is netlab's own function, which does not count in grading: write yours out."
+"""The sentence about a right answer that is a function of netlab, which a grader withholds."""
 _OFFERED = ("hint", "hints_left", "judge", "name", "take")
 
 
@@ -479,7 +481,8 @@ class Function(Check):
                 return failure
         trials = f"all {len(self.cases)} trials agree within {_tolerance_text(self)}"
         example = with_unit(self.reference(**self.cases[0]), self.unit)
-        return self._result(Status.PASSED, f"{trials}; for {self.words(self.cases[0])} it gives {example}.", self.right)
+        given = f"{trials}; for {self.words(self.cases[0])} it gives {example}."
+        return self._result(Status.PASSED, given, NOT_COUNTED if _is_of_netlab(answer) else "", self.right)
 
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
         """Return the verdict if the student's function fails in the trial with the arguments `case`, else None; `first`
@@ -559,6 +562,11 @@ class Choice(Check):
             return self._result(Status.FAILED, f"got {answer_in_words(answer)}; allowed: {allowed}.")
         status = Status.PASSED if letter == self.answer else Status.FAILED
         return self._result(status, f"{letter!r}: {self.reasons[letter]}")
+
+
+def _is_of_netlab(function: Callable[..., object]) -> bool:
+    """Return whether a function is one of netlab's own or of the course's, not one that a student wrote."""
+    return str(getattr(function, "__module__", "")).partition(".")[0] in {"netlab", "netlab_course"}
 
 
 def right_number(check: Number) -> float:
