@@ -104,7 +104,7 @@ def _rtt() -> Function:
         hints=[
             "Which of the four delays are left on an empty path whose nodes compute in no time?",
             "One link: delay_ms + (payload + 42) * 8 / (rate_mbps * 1000), in ms. Then add up all links.",
-            "2 * sum(delay + (payload_bytes + 42) * 8 / (rate * 1000) for each rate and delay).",
+            "That is one way. The reply is as large as the request, and goes over the same links.",
         ],
     )
 
@@ -236,7 +236,7 @@ def _waiting(own: StudentValues) -> Number:
         hints=[
             "my_run.intervals has a column rtt_ms: the round-trip time as the sender measures it. Take one of the last rows.",
             "The same path without a queue has twice its delay (and a little for transmission). The rest is waiting.",
-            "my_run.intervals['rtt_ms'].iloc[-1] - 2 * delay_ms.",
+            "Subtract the second hint's time from the first hint's; delay_ms is the one that you gave your link.",
         ],
     )
 
@@ -299,6 +299,6 @@ def _window() -> Function:
         hints=[
             "Two things are unknown, the limit and the round-trip time of the empty path. Which window shows the one, which the other?",
             "With the largest window the link limits: its goodput is the limit. With the smallest nothing waits: its rtt_ms is T_0.",
-            "limit_mbps * 1e6 / 8 * rtt_ms / 1000 bytes.",
+            "The window that just fills the path is what the limit carries in T_0. Mind the units: Mbit/s, ms, bytes.",
         ],
     )

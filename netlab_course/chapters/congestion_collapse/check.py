@@ -105,7 +105,7 @@ class Checks:
             hints=[
                 "What does h1 get alone? Its exit decides. It must reach the given share of that.",
                 "Beside a rate X2 of h2 it gets 1.5 * u / (1 + X2), with u = 1000 / 1042. Alone it gets 1 * u.",
-                "Set the first equal to the share times the second; u cancels out.",
+                "The first must be the share times the second: solve that for X2.",
             ],
         )
 
@@ -171,7 +171,7 @@ class Checks:
             hints=[
                 "One place becomes free in each service_ms. When must that happen for h1's datagram to find it still free?",
                 "In the gap_ms before it, after h2's latest datagram. What part of all moments is that?",
-                "offered_mbps * gap_ms / service_ms, and never more than offered_mbps.",
+                "That part of the offered rate passes. What if the gap is longer than a service time?",
             ],
         )
 
@@ -219,7 +219,7 @@ class Checks:
             right="h2 loses as many datagrams as before, but now it loses them where they are in nobody's way.",
             hints=[
                 "A datagram that will be dropped anyway should be dropped early. Which link does h2 have for itself before r1?",
-                "h2's exit takes 0.5 Mbit/s. If no more than that ever reaches r1, nothing is wasted.",
-                "Give h2-r1 a rate of 0.5 Mbit/s and leave the rest as it is.",
+                "If no more than h2's exit takes ever reaches r1, nothing is wasted.",
+                "A link with a rate lets no more through. Give h2-r1 one, and leave the rest as it is.",
             ],
         )

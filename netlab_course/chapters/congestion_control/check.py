@@ -91,7 +91,7 @@ class Checks:
                     "Then the gap. It begins at half a window and shrinks by one segment in each round trip, so it lasts "
                     "half a window of round trips."
                 ),
-                "window = rate_mbps * rtt_ms * 1000 / 8 / 1514; the triangle is (window / 2) * (window / 2) / 2.",
+                "Gap over round trips is a triangle: how high is it, how long, and what is its area?",
             ],
         )
         self.sawtooth = Measurement(
@@ -163,7 +163,7 @@ class Checks:
             hints=[
                 "Just before the loss path and queue are full. How much is in flight just after it?",
                 "Half of (BDP + queue). The link stays busy if that is no less than what the path alone holds.",
-                "(BDP + queue) / 2 = BDP. The BDP in packets is rate_mbps * rtt_ms * 1000 / 8 / 1514, there and back.",
+                "Set the two equal and solve for the queue. The BDP counts packets of 1514 bytes, over the round trip.",
             ],
         )
         self.repeated = Repetition(

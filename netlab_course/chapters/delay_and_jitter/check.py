@@ -67,7 +67,7 @@ class Checks:
             hints=[
                 "How many segments does the path carry in one RTT? How large is the window after k rounds?",
                 "10 * 2**k must reach goodput_mbps * 1e6 * rtt_s / (8 * 1448); find the smallest whole k.",
-                "rtt_s * max(0, math.ceil(math.log2(segments / 10))), with those segments.",
+                "Each of the k rounds lasts rtt_s. And if ten segments already fill the path?",
             ],
         )
         self.buffer = _buffer(own)

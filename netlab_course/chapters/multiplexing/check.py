@@ -226,6 +226,6 @@ class Checks:
             hints=[
                 "How much of the time is left for the queue, when the empty path has had its part?",
                 "A packet of 1514 bytes leaves the queue each 1514 * 8 / 30 000 ms.",
-                "(longest round trip - 60 ms) * 30 000 bit/ms / (1514 * 8 bits).",
+                "How many of these times fit into what is left?",
             ],
         )

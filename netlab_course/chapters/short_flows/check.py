@@ -107,7 +107,7 @@ def _stairs() -> Function:
         hints=[
             "How many windows of the first size is the page? And how many are 1, 1 + 2, 1 + 2 + 4 of them?",
             "math.ceil(math.log2(windows + 1)) rounds, where windows = size_bytes / (initial_window_segments * 1448).",
-            "rtt_ms * (math.ceil(math.log2(size_bytes / (initial_window_segments * 1448) + 1)) + 0.5)",
+            "After the last round's window has left, how much of a round trip does its data need? Add it and multiply.",
         ],
     )
 

@@ -33,6 +33,6 @@ class Checks:
             hints=[
                 "Look at the drawing: over which links does the ping go?",
                 "Add up the delays of the two links, there and back.",
-                "2 * (delay of r1-h2 + delay of r1-h3).",
+                "A ping crosses each of these links twice: what do the four crossings cost together?",
             ],
         )

@@ -110,7 +110,7 @@ def _limit() -> Function:
         hints=[
             "Of all the bits that pass the link, which part is payload?",
             "One datagram takes payload + 8 (UDP) + 20 (IP) + framing bytes from the link's rate.",
-            "The limit is rate_mbps * payload_bytes / (payload_bytes + 28 + framing_bytes).",
+            "That sum is what a datagram costs, its payload is what arrives. The rate is divided in the same proportion.",
         ],
     )
 
@@ -209,7 +209,7 @@ def _counted_bytes(own: StudentValues) -> Number:
         hints=[
             "Turn the formula of exercise 1 round: the goodput is known, the bytes per datagram are not.",
             "my_run.flows['goodput_mbps'].iloc[0] is the goodput; rate and payload are those of your own link.",
-            "bytes = rate_mbps * payload_bytes / goodput_mbps.",
+            "In the same time the link carries all bytes of a datagram at its rate, and the payload at the goodput: two equal times.",
         ],
     )
 
@@ -234,6 +234,6 @@ def _search() -> Function:
         hints=[
             "Goodput tells you the limit as soon as you offer more than it. What makes such a probe lose datagrams?",
             f"A queue takes {HIDDEN_QUEUE_PACKETS} datagrams before it drops one. How short must even the fastest probe be?",
-            f"{_MAX_RATE_MBPS} Mbit/s for {_MIN_DURATION_S} s are 75 datagrams. The rate is goodput * (payload + 28 + framing) / payload.",
+            "Count the datagrams of the fastest and shortest probe: do they fit? Its goodput leads to the rate as in exercise 3.",
         ],
     )
