@@ -228,8 +228,12 @@ unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 # interval. `nl.interval(small, other)` computes the interval of the difference of two independent means (Welch, 1947): $h = t\sqrt{s_1^2/r_1 + s_2^2/r_2}$. Its $t$ is that
 # of up to $r_1 + r_2 - 1$ values, not of eight, because both samples tell something about the scatter.
 #
-# **Why?** The two curves go up and down together: their correlation is [[0.99 = float(np.corrcoef(small, large)[0, 1]) | .2f]]. Subtracting removes what both have in common. The table is the
+# <details><summary><b>Why?</b> (Open it when you have an answer of your own.)</summary>
+#
+# The two curves go up and down together: their correlation is [[0.99 = float(np.corrcoef(small, large)[0, 1]) | .2f]]. Subtracting removes what both have in common. The table is the
 # second experiment: with other seeds the same difference drowns in the scatter.
+#
+# </details>
 #
 # Pairing helps only if the seed gives both settings the same random events. Datagrams that leave at random moments do so whatever the network does, so here both see the same traffic. TCP answers to
 # the network: after the first loss two runs go different ways, and pairs help less. (Reno and CUBIC, 10 s over a link of 10 Mbit/s that loses one packet in a thousand, 200 seeds: the same seeds
@@ -252,11 +256,12 @@ print(f"Room for 20 minus room for {changed_queue_packets}: {changed:.3f}")
 # with A in it: [[offered_kbps]] kbit/s at random moments over 5 Mbit/s, for 5 s. You may make **24 runs in all**. Hand over a list of three:
 #
 # - `my_tables`, a dictionary with a table of `nl.repeat` for each letter;
-# - `my_interval`, the interval of the differences: the loss rate (a fraction) of the next best queue minus that of your choice, seed by seed;
+# - `my_interval`, the interval of the differences: the loss rate (a fraction) of the next best queue minus that of your choice, fresh seed by fresh seed;
 # - `my_choice`, the letter of the queue that loses the fewest.
 #
-# The check wants an interval that does not hold 0. Twenty-four runs are enough, but not for every plan. If some runs choose the two queues that you compare, take other seeds for
-# the comparison: a queue may have been chosen *because* these seeds suited it, so with the same seeds its lead looks larger than it is.
+# The check wants an interval that does not hold 0. Twenty-four runs are enough, but not for every plan. First a few runs of each queue show which one is out. Then compare the other two
+# with **fresh seeds**, which the third queue's table does not have: a queue may have been chosen *because* the first seeds suited it, so with these its lead looks larger than it is.
+# The first runs count for all three queues, even if you do not hand them over.
 
 
 # %% id="candidate"
@@ -272,12 +277,12 @@ def candidate(letter):
 # %% id="decision"
 my_tables = my_interval = my_choice = ...
 # BEGIN SOLUTION NO PROMPT
-# Four runs of each show which one is out. The other twelve go to the two that are close,
+# Two runs of each show which one is out. The other eighteen go to the two that are close,
 # with fresh seeds.
-my_tables = {queue: nl.repeat(candidate(queue), seeds=4) for queue in "ABC"}
+my_tables = {queue: nl.repeat(candidate(queue), seeds=2) for queue in "ABC"}
 best, second, _ = sorted("ABC", key=lambda queue: my_tables[queue]["loss_rate"].mean())
 for queue in (best, second):
-    my_tables[queue] = nl.repeat(candidate(queue), seeds=range(5, 11))
+    my_tables[queue] = nl.repeat(candidate(queue), seeds=range(3, 12))
 losses = {queue: table.set_index("seed")["loss_rate"] for queue, table in my_tables.items()}
 best, second = sorted((best, second), key=lambda queue: losses[queue].mean())
 my_choice = best

@@ -133,7 +133,7 @@ def _interval(own: StudentValues) -> Intervals:
         hints=[
             "Three things: the mean, the standard deviation of the values, Student's factor for so many values.",
             "np.std(values, ddof=1) is s; nl.theory.student_t(len(values)) is the factor.",
-            "half = nl.theory.student_t(len(values)) * np.std(values, ddof=1) / len(values) ** 0.5",
+            "The half width is in the text of part 2: factor, s, and the root of a number that len(values) gives you.",
         ],
     )
 
@@ -171,7 +171,7 @@ def _runs(own: StudentValues) -> Number:
         hints=[
             "Set the half width of the formula equal to the wanted one, and solve for the number of runs.",
             "For 20 runs and more Student's factor is about 2: then r is near (2 s / h)^2. Try that in the formula, then its neighbours.",
-            "The smallest r for which nl.theory.student_t(r) * s / r**0.5 is at most the wanted half width.",
+            "One run less must be too few: compute the half width for your r and for the number below it.",
         ],
     )
 
@@ -191,25 +191,50 @@ class QueueChoice:
         """Return the loss rates (0 to 1) of each queue, by its letter, as a series by seed."""
         return {queue: table.set_index("seed")["loss_rate"].astype(float) for queue, table in self.tables.items()}
 
-    def runs(self) -> int:
-        """Return the number of runs in all tables together: the different seeds of each."""
-        return sum(table["seed"].nunique() for table in self.tables.values())
+    def made(self) -> dict[str, int]:
+        """Return the number of runs of each queue, by its letter: the different seeds of its table, and those of the
+        third queue, with which all three were compared, even if the later tables took the place of the first.
+        """
+        return {queue: len(set(table["seed"]) | self._first_seeds()) for queue, table in self.tables.items()}
 
-    def differences(self) -> pd.Series[float]:
-        """Return the loss rates of the second best queue minus those of the choice, by the seeds that both have; the
+    def runs(self) -> int:
+        """Return the number of runs of all queues together."""
+        return sum(self.made().values())
+
+    def all_pairs(self) -> pd.Series[float]:
+        """Return the loss rates of the second best queue minus those of the choice, by all seeds that both have; the
         name of the series is that queue. Raises ValueError if no other queue has two seeds in common with the choice.
         """
+        return min(self._pairs(), key=lambda pair: float(pair.mean()))
+
+    def differences(self) -> pd.Series[float]:
+        """Return the differences of `all_pairs` for fresh seeds alone, those that the third queue does not have.
+        Raises ValueError as `all_pairs` does.
+        """
+        pairs = self.all_pairs()
+        return pairs[~pairs.index.isin(self._first_seeds())]
+
+    def _pairs(self) -> list[pd.Series[float]]:
+        """Return the differences to each other queue that has two seeds or more in common with the choice."""
         losses = self.losses()
         pairs = [
             (losses[queue] - losses[self.choice]).dropna().rename(queue) for queue in QUEUES if queue != self.choice
         ]
-        return min((pair for pair in pairs if len(pair) > 1), key=lambda pair: float(pair.mean()))
+        return [pair for pair in pairs if len(pair) > 1]
+
+    def _first_seeds(self) -> set[int]:
+        """Return the seeds of the queue that is neither the choice nor the next best; none if no next best is known."""
+        compared = {self.choice, self.all_pairs().name} if self._pairs() else set(QUEUES)
+        return {int(seed) for queue in QUEUES if queue not in compared for seed in self.tables[queue]["seed"]}
 
     def right(self) -> Interval:
         """Return the interval of the differences between the second best queue and the choice, seed by seed: the right
-        answer.
+        answer. Raises ValueError if fewer than two fresh seeds are in common.
         """
-        return interval(self.differences())
+        fresh = self.differences()
+        if len(fresh) < 2:
+            raise ValueError("no interval of fewer than two differences")
+        return interval(fresh)
 
     def unpaired(self) -> Interval:
         """Return the interval of the difference between the second best queue and the choice that ignores the seeds and
@@ -291,6 +316,10 @@ def _slip(found: QueueChoice) -> str:
     slips: list[tuple[tuple[float, float], str]] = [
         ((-right_mean, right_half), "the other way round: subtract the loss rate of your choice"),
         (found.unpaired(), "the interval of two independent samples; subtract seed by seed, then take the interval"),
+        (
+            interval(found.all_pairs()),
+            "the interval of all seeds; leave out those of the third queue, by which you chose the two",
+        ),
         (found.combined(), "the two half widths put together: subtract seed by seed, then take the interval"),
         ((100 * right_mean, 100 * right_half), "in per cent; loss rates are fractions here"),
         (
@@ -301,7 +330,8 @@ def _slip(found: QueueChoice) -> str:
     for queue in QUEUES:
         if queue != found.choice:
             pairs = (losses[queue] - losses[found.choice]).dropna()
-            slips += [(interval(pairs), f"the difference to {queue}, which is not the next best")] * (len(pairs) > 1)
+            if len(pairs) > 1:
+                slips.append((interval(pairs), f"the difference to {queue}, which is not the next best"))
     for queue in QUEUES:
         alone = interval(losses[queue])
         slips.append(
@@ -329,27 +359,28 @@ def _decision(own: StudentValues) -> Decision:
                 f"All tables together may have {BUDGET_RUNS} runs, and each must have two or more.",
                 "Where is another run worth most?",
                 lambda found: (
-                    f"{found.runs()} runs ({', '.join(f'{queue}: {len(each)}' for queue, each in found.losses().items())})"
+                    f"{found.runs()} runs ({', '.join(f'{queue}: {number}' for queue, number in found.made().items())})"
                 ),
             ),
             Condition(
                 lambda found: len(found.differences()) >= MIN_PAIRS,
-                f"Your choice and the next best must have {MIN_PAIRS} seeds in common, or more.",
-                "seeds=8 means the seeds 1 to 8; a list of seeds is taken, too.",
-                lambda found: f"{len(found.differences())} seeds in common with {found.differences().name}",
+                f"Your choice and the next best must have {MIN_PAIRS} fresh seeds in common, or more: seeds that the third queue "
+                "does not have.",
+                "seeds=8 means the seeds 1 to 8; range(3, 9) means 3 to 8. Runs that chose a queue flatter it.",
+                lambda found: f"{len(found.differences())} fresh seeds in common with {found.differences().name}",
             ),
             Condition(
                 lambda found: _agrees(found.interval, found.right()),
-                "The interval must be of the differences: the next best queue's loss rate minus that of your choice, seed by seed.",
+                "The interval must be of the differences: the next best queue's loss rate minus that of your choice, by fresh seeds.",
                 "Put the loss rates side by side by seed, subtract, then nl.interval(...).",
                 _slip,
             ),
             Condition(
-                lambda found: float(found.differences().mean()) > 0,
+                lambda found: found.right().mean > 0,
                 "The queue of your choice must lose less than both others in your runs.",
                 "Compare the means of the seeds that the tables have in common.",
                 lambda found: (
-                    f"{found.choice!r}; {found.differences().name} loses {-found.differences().mean():.2g} less on average"
+                    f"{found.choice!r}; {found.differences().name} loses {-found.right().mean:.2g} less on average"
                 ),
             ),
             Condition(
@@ -361,8 +392,8 @@ def _decision(own: StudentValues) -> Decision:
         ],
         right="How many of your runs would have decided it? Try fewer, and other seeds: a sure verdict must survive that.",
         hints=[
-            "A few runs of each show which queue is out. Spend the rest on the two that are close, with the same seeds for both.",
+            "Two runs of each show which queue is out. Spend the rest on the two that are close, with the same fresh seeds for both.",
             'my_tables["A"].set_index("seed")["loss_rate"] are the loss rates of A by seed: two of these can be subtracted.',
-            "my_interval = nl.interval((next_best - best).dropna()), with the columns of the second hint.",
+            "Subtract the best from the next best: seeds that only one of them has give no number (dropna). Take the interval of the rest.",
         ],
     )

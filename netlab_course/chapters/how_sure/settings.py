@@ -41,8 +41,8 @@ NUMBERS = OwnNumbers(
     derive=_worked_example,
 )
 _DISCIPLINES: tuple[Mapping[str, Any], ...] = (
-    {"queue_packets": 24},
-    {"queue_packets": 60, "aqm": "red", "aqm_options": {"min_packets": 5, "max_packets": 15, "probability": 0.02}},
+    {"queue_packets": 60, "aqm": "red", "aqm_options": {"min_packets": 8, "max_packets": 24, "probability": 0.02}},
+    {"queue_packets": 60, "aqm": "red", "aqm_options": {"min_packets": 10, "max_packets": 30, "probability": 0.02}},
     {"queue_packets": 60, "aqm": "codel"},
 )
 
