@@ -386,7 +386,13 @@ print(
 )
 
 # %% [markdown] id="fair-why"
-# **Do they differ?** Hardly: with TCP `h1` is about 1 % below theory, and so is the published value. **Nobody told TCP the rates 1 and 0.5.** It slowed down where packets were lost, and that was enough.
+# <details><summary><b>Do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Hardly: with TCP `h1` is about 1 % below theory, and so is the published value.
+#
+# </details>
+#
+# **Nobody told TCP the rates 1 and 0.5.** It slowed down where packets were lost, and that was enough.
 #
 # ## Part 4: one fair queue
 #

@@ -259,13 +259,13 @@ chapter.check.waiting(waiting_ms)
 # Where the window limits, our goodput is [[5 to 7 per cent = all(0.045 < 1 - settled_mbps(by_window[n]) / experiments.formula_mbps(windows_kb[n]) < 0.075 for n in range(5))]] below theory, the published one [[8 to 10 per cent = all(0.075 < 1 - mbps / experiments.formula_mbps(kb) < 0.1 for kb, mbps in list(zip(*experiments.PUBLISHED_WINDOWS))[:3])]]. Nothing was
 # lost here: 126 kB at our [[58.9 = settled_mbps(by_window[2]) | .1f]] Mbit/s make a cycle of [[17.1 = experiments.cycle_ms(126, settled_mbps(by_window[2])) | .1f]] ms, not 16. Three suspects:
 #
-# </details>
-#
 # 1. *Its own transmission.* A segment takes 0.12 ms at 100 Mbit/s, a ping 0.01.
 # 2. *Delayed acknowledgements.* The first of two segments waits for the second before it is acknowledged.
 # 3. *Segmentation offload.* Linux hands several segments on as one. Split before the link, the last waits for the others.
 #
-# The table removes the third, then the second.
+# </details>
+#
+# The table removes the third suspect, then the second.
 
 # %% id="suspects"
 # Hand each segment to the link on its own.

@@ -179,12 +179,12 @@ print(shares.round(2).to_string(index=False, na_rep="", col_space=9))
 #
 # Look at the rows "together" first. They hardly move, and lie [[half a per cent or less = float((1 - shares.query("pair == 'together'")["mean"] / 28.69).max()) | 0.002 .. 0.005]] below theory. **The sum is nearly fixed.**
 #
-# </details>
-#
 # The shares are not. In experiments 1 and 2 all flows deserve the same and take the same path, and one tenth of a second decides which flow gets more. The
 # fair share lies within [[each of their intervals = bool(((shares["mean"] - shares["fair"]).abs() < shares["+-"])[shares["experiment"].isin([1, 2]) & (shares["pair"] != "together")].all())]]: as far as these draws can tell, no flow is favoured. It does not average out within 25 s;
 # draws of 200 s differ about half as much. (A guess at the reason: the shares change mainly when one of the flows loses, and with CUBIC [[four to seven seconds = all(4 <= chapter.settings.between_cuts_s(runs[number]) <= 7 for number in (1, 2, 3))]] lie between two of its cuts.) **A published share is one more draw.**
-# [[Four of the lab's nine = int(shares.round(2).query("pair != 'together' and least <= published <= most").shape[0]) | 4 .. 4]] lie between our smallest and our largest. For those of experiments 2 and 3 that do not, see the optional part after the summary.
+# [[Four of the lab's nine = int(shares.round(2).query("pair != 'together' and least <= published <= most").shape[0]) | 4 .. 4]] lie between our smallest and our largest. For those of experiments 2 and 3 that do not, see [Optional: which flow was first?](#Optional:-which-flow-was-first?)
+#
+# </details>
 #
 # ## Part 3: how long packets wait
 #
@@ -266,8 +266,8 @@ rtt_prediction.compare(waits["mean"][0])
 # %% [markdown] id="lab-why" tags=["optional"]
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
-# The longest waits lie [[within 2 % of one full queue = float((waits["longest"] / waits["full queue"] - 1).abs().max()) | 0.005 .. 0.02]]. (The largest difference is that of h7-h9. A guess: some of its packets wait
-# before L3, too.) With the lab's rooms the gap to the published means is [[6 % at most = float(waits["gap, %"].abs().max()) | 5 .. 6]], for all nine. Our means are [[mostly the higher ones = int((waits["gap, %"] > 0).sum()) | 6 .. 9]]. A guess: some of
+# The longest waits lie [[within 2 % of one full queue = float((waits["longest"] / waits["full queue"] - 1).abs().max()) | 0.005 .. 0.02]]. (The largest difference is that of h7-h9: some of its packets wait
+# before L3, too. With 1000 Mbit/s on L3 its longest ping of five draws is 0.1 ms above a full queue of L2, not 1.5 ms.) With the lab's rooms the gap to the published means is [[6 % at most = float(waits["gap, %"].abs().max()) | 5 .. 6]], for all nine. Our means are [[mostly the higher ones = int((waits["gap, %"] > 0).sum()) | 6 .. 9]]. A guess: some of
 # the lab's pings, which were started by hand, met a queue that was not yet full.
 #
 # </details>
