@@ -75,16 +75,18 @@ def stated_table(runs: Mapping[tuple[int, int, int], Run]) -> pd.DataFrame:
     return table.assign(**{control: [each[control] for each in found] for control in ("tahoe", "reno")})
 
 
-def random_table(reno: Mapping[float, Run], bbr: Mapping[float, Run]) -> pd.DataFrame:
-    """Return a table with a row for each random loss rate (0 to 1), the key of the runs of both controls: goodputs in
-    Mbit/s, Reno's RTT in ms, timeouts and constant `c`, half widths of 95 % intervals, and the goodput by PFTK.
+def random_table(reno: Mapping[float, Run], bbr: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with a row for each random loss rate (0 to 1), the key of Reno's runs and the case of BBR's table of
+    `netlab.repeat`: goodputs in Mbit/s, Reno's RTT in ms, timeouts and constant `c`, half widths of 95 % intervals, and
+    the goodput by PFTK.
 
-    Each flow of a run of Reno is a draw; their mean gets a 95 % interval. A run of BBR has one flow.
+    Each flow of a run of Reno is a draw, and each seed of BBR; their means get a 95 % interval.
     """
     rows = []
     for rate, run in reno.items():
         mean_mbps, half_mbps = interval(run.goodput_mbps(after_s=SETTLED_S))
         rtt_ms = float(run.intervals.query(f"t_s > {SETTLED_S}")["rtt_ms"].mean())
+        bbr_mbps, half_bbr_mbps = interval(bbr[bbr["case"] == rate]["goodput_mbps"])
         rows.append(
             {
                 "loss_rate": rate,
@@ -92,7 +94,8 @@ def random_table(reno: Mapping[float, Run], bbr: Mapping[float, Run]) -> pd.Data
                 "half_mbps": half_mbps,
                 "rtt_ms": rtt_ms,
                 "timeouts": run.flows["timeouts"].mean(),
-                "bbr_mbps": bbr[rate].goodput_mbps(after_s=2).iloc[0],
+                "bbr_mbps": bbr_mbps,
+                "half_bbr_mbps": half_bbr_mbps,
                 "pftk_mbps": theory.pftk_mbps(theory.MSS_BYTES, rtt_ms, rate),
             }
         )

@@ -198,7 +198,7 @@ def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, tit
 
 def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
     """Return a figure with two panels by loss rate, from the table of `experiments.random_table`: Reno's constant with
-    its 95 % interval and three formulas; the goodputs of Reno and of BBR.
+    its 95 % interval and three formulas; the goodputs of Reno and of BBR with theirs.
     """
     labels = ("Loss rate", "c = goodput · T · √p / M", "Goodput (Mbit/s)")
     figure = make_subplots(rows=1, cols=2, column_widths=[0.62, 0.38], horizontal_spacing=0.18)
@@ -222,12 +222,16 @@ def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
             row=1,
             col=1,
         )
-    shown = (("Reno", "c", "half_c", 0, 1), ("Reno", "reno_mbps", "half_mbps", 0, 2), ("BBR", "bbr_mbps", "", 1, 2))
+    shown = (
+        ("Reno", "c", "half_c", 0, 1),
+        ("Reno", "reno_mbps", "half_mbps", 0, 2),
+        ("BBR", "bbr_mbps", "half_bbr_mbps", 1, 2),
+    )
     for name, column, half, series, panel in shown:
         figure.add_scatter(
             x=table["loss_rate"].tolist(),
             y=table[column].tolist(),
-            error_y={"array": table[half].tolist()} if half else None,
+            error_y={"array": table[half].tolist()},
             showlegend=column != "reno_mbps",
             **points(series, 10),
             **series_settings("measured", name, labels[0], labels[panel]),
