@@ -87,7 +87,7 @@ def main() -> None:
                 "no guest booted before": lambda run=run: measure(run, nullcontext(), booted=False),
                 "all processors": lambda run=run: measure(run, all_processors(), booted=True),
                 "never moved": lambda run=run: measure(
-                    run, mock.patch.object(cores.Pin, "look", return_value=None), booted=True
+                    run, mock.patch.object(cores.Pin, "check", return_value=None), booted=True
                 ),
             }
             with busy_processes(number):

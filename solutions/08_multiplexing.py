@@ -182,7 +182,7 @@ print(shares.round(2).to_string(index=False, na_rep="", col_space=9))
 # The shares are not. In experiments 1 and 2 all flows deserve the same and take the same path, and one tenth of a second decides which flow gets more. The
 # fair share lies within [[each of their intervals = bool(((shares["mean"] - shares["fair"]).abs() < shares["+-"])[shares["experiment"].isin([1, 2]) & (shares["pair"] != "together")].all())]]: as far as these draws can tell, no flow is favoured. It does not average out within 25 s;
 # draws of 200 s differ about half as much. (A guess at the reason: the shares change mainly when one of the flows loses, and with CUBIC [[four to seven seconds = all(4 <= chapter.settings.between_cuts_s(runs[number]) <= 7 for number in (1, 2, 3))]] lie between two of its cuts.) **A published share is one more draw.**
-# [[Four of the lab's nine = int(shares.round(2).query("pair != 'together' and least <= published <= most").shape[0]) | 4 .. 4]] lie between our smallest and our largest. For those of experiments 2 and 3 that do not, see [Optional: which flow was first?](#Optional:-which-flow-was-first?)
+# [[Four of the lab's nine = int(shares.round(2).query("pair != 'together' and least <= published <= most").shape[0]) | 4 .. 4]] lie between our smallest and our largest. For those of experiments 2 and 3 that do not, see "Optional: which flow was first?", after the summary
 #
 # </details>
 #

@@ -54,7 +54,7 @@ TYPED = ("7", "99999", "-3", "seven", "2,5")
 
 def test_figures_and_sliders_have_names_and_wrong_numbers_a_message(tmp_path: Path) -> None:
     form = notebook_forms(udp_comparison(title="A slow link").figure)["application/vnd.plotly.v1+json"]
-    (row,) = widgets.in_columns([widgets.slider("Rate", 10, 5, 20, 1, "Mbit/s")]).children
+    (row,) = widgets.control_grid([widgets.slider("Rate", 10, 5, 20, 1, "Mbit/s")]).children
     control, words = row.children
     slider = SLIDER.format(label=control.description, value=control.value)
     (tmp_path / "plotly.js").write_text(get_plotlyjs(), encoding="utf-8")
