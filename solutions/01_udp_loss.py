@@ -242,7 +242,7 @@ chapter.check.counted(counted_bytes)
 #
 # There is a rival explanation: perhaps the link counts all 38 bytes and is 2.3 % too fast. Your run has tested it, because your
 # datagrams have another size. Such a link of [[rate_mbps]] Mbit/s would carry $1.023 \cdot G_\text{max}$ with $F = 38$, that is
-# [[rival_mbps:.3f]] Mbit/s of your data, and exercise 3 would give [[rival_bytes:.1f]] bytes. You have measured something else: the rival fails. (It fails at six sizes, too: see "The rival at six sizes", after the summary.)
+# [[rival_mbps:.3f]] Mbit/s of your data, and exercise 3 would give [[rival_bytes:.1f]] bytes. You have measured something else: the rival fails. (Six sizes: after the summary.)
 #
 # Remember it as a rule: **theory must count what the link counts.** From here on $F = 14$: the Ethernet header and nothing else.
 #
@@ -253,7 +253,7 @@ chapter.check.counted(counted_bytes)
 #
 # $$p = \max\left(0,\; 1 - \frac{G_\text{max}}{X}\right)$$
 #
-# (An optional part after the summary has a figure with the staircase and the published losses beside this formula.)
+# (After the summary: a figure with the staircase and the published losses.)
 #
 # Now a guess. A colleague tests the link for **3 s at 5 Mbit/s**. That is 4 % too much. Of his 1875 datagrams, how many are lost? Write your
 # number into the next cell; the cell after it measures.
@@ -369,7 +369,7 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 #
 # Hardly. Datagrams that come at random moments find the queue full equally often, so both hosts lose the same
 # fraction (Wolff, 1982). The theory is for the long run. In 15 s up to 100 datagrams are late rather than lost: up to 1.1 % of A2's and 0.5 % of A3's. So
-# [[the measured losses are a little lower = bool((found.query("scenario != 'A1'").groupby(["scenario", "src"])["loss_rate"].mean().to_numpy() < [0.0403, 0.0403, 0.5202, 0.5202]).all())]], and the theory may lie outside the interval. (Senders with exactly equal intervals are another story: see "Optional: clockwork", after the summary. The published results
+# [[the measured losses are a little lower = bool((found.query("scenario != 'A1'").groupby(["scenario", "src"])["loss_rate"].mean().to_numpy() < [0.0403, 0.0403, 0.5202, 0.5202]).all())]], and the theory may lie outside the interval. (Senders with exactly equal intervals are another story: see "Clockwork", after the summary. The published results
 # are there, too.)
 #
 # </details>
