@@ -95,7 +95,7 @@ def test_errors_are_repaired_until_the_last_attempt() -> None:
     )
 
 
-def test_a_full_queue_drops_what_comes() -> None:
+def test_full_queue_drops_arrivals() -> None:
     dcf = Dcf(Wifi(), [3, 3], "1", LONG_AGO_NS)
     for _ in range(5):
         dcf.arrive(0, FRAME, 0)

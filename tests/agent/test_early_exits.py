@@ -290,7 +290,7 @@ def test_reason_is_the_line_with_the_error(error: str, program: str, reason: str
     assert reason_in(error, program) == reason
 
 
-def test_commands_are_shown_without_what_mininet_puts_before_them() -> None:
+def test_commands_are_shown_without_the_prefix_of_mininet() -> None:
     assert command_line(["mnexec", "-d", "-a", "12", "ping", "-c", "1"]) == "ping -c 1"
     assert command_line(["mnexec", "-g", "h1", "-da", "12", "/bin/bash", "-c", "ping x > y"]) == "ping x > y"
     assert command_line(["mnexec", "-v"]) == "mnexec -v"

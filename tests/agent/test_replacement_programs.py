@@ -54,7 +54,7 @@ def test_sudo_ends_with_the_status_of_the_command() -> None:
         ([], "sudo: a command is missing"),
     ],
 )
-def test_sudo_rejects_what_it_does_not_know(words: list[str], says: str) -> None:
+def test_sudo_rejects_unknown_options(words: list[str], says: str) -> None:
     done = run("sudo", *words)
     assert done.returncode == 1 and says in done.stderr
 

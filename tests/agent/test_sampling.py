@@ -47,7 +47,7 @@ def test_every_message_is_read_as_tc_reads_it(name: str) -> None:
         assert (qdisc.drops, qdisc.marks) == (words["drops"], marks(words))
 
 
-def test_the_dumps_hold_what_they_are_to_prove() -> None:
+def test_dumps_hold_the_messages_to_test() -> None:
     """A backlog and drops everywhere, marks where ECN was on and none where it was off."""
     inner = {name: next(q for q in DUMPS[name]["tc"] if q["handle"] == "2:") for name in NAMES}
     assert all(words["backlog"] > 0 and words["drops"] > 0 for words in inner.values())

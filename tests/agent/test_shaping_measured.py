@@ -27,7 +27,7 @@ def read_back(link: nl.Link, node: str) -> dict[str, dict[str, object]]:
     return {str(qdisc["kind"]): qdisc for qdisc in tc(run)}
 
 
-def test_tc_read_what_was_meant() -> None:
+def test_tc_shows_the_intended_settings() -> None:
     """Rates are bits: `tc` reads ``mbps`` as megabytes, which would be eight times the rate."""
     link = nl.Link("h1", "h2", rate_mbps=5, delay_ms=10, queue_packets=42, loss_rate=0.25, reverse={"rate_mbps": 1})
     sending = read_back(link, "h1")

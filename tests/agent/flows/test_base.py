@@ -139,7 +139,7 @@ def test_flows_do_not_share_ports(tmp_path: Path, recorded: None) -> None:
     assert [flow.port - PORT for flow in made] == [0, 3, 3, 4]
 
 
-def test_an_unknown_kind_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
+def test_unknown_kind_is_refused_with_the_known_kinds(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=rf"h1-h2: .*kind of traffic: got 'quic'; allowed: {', '.join(flows.RUNNERS)}"):
         flows.make_flows({"traffic": [item("quic")]}, place(tmp_path).network, place(tmp_path).artifacts)
 

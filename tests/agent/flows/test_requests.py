@@ -76,7 +76,7 @@ def test_a_flow_ends_at_its_time_and_wakes_its_threads(tmp_path: Path) -> None:
     wait_for(lambda: not any(thread.is_alive() for thread in flow._threads))
 
 
-def test_a_stopped_flow_keeps_what_has_arrived(tmp_path: Path) -> None:
+def test_stopped_flow_keeps_arrived_bytes(tmp_path: Path) -> None:
     flow = RequestsFlow(item(think_s=0.01), place(tmp_path, duration_s=3600))
     flow.launch(time.monotonic())
     wait_for(lambda: flow.streams[0].last_s is not None)
