@@ -144,7 +144,7 @@ def test_a_number_out_of_range_has_no_remedy_by_its_type() -> None:
     )
 
 
-def test_a_mistake_inside_the_function_stays_what_it_is() -> None:
+def test_mistake_inside_the_function_is_raised_unchanged() -> None:
     @explain_bad_arguments("add(1, 2)")
     def add(a: Any, b: Any) -> Any:
         return a + b

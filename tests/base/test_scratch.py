@@ -92,7 +92,7 @@ def test_many_runs_may_begin_at_once(tmp: Path) -> None:
     assert missing == []
 
 
-def test_somebody_elses_directory_is_refused(tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_directory_of_another_user_is_refused(tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also a link to a directory of ours that they put there: what lies behind it would be cleared away."""
     ours = tmp / "documents"
     (ours / "run-marathon").mkdir(parents=True)

@@ -50,7 +50,7 @@ def test_an_endless_loop_is_stopped_in_another_thread() -> None:
     assert found == [True]
 
 
-def test_an_endless_loop_is_stopped_in_another_thread_after_many_calls_that_came_back() -> None:
+def test_endless_loop_in_another_thread_is_stopped_after_many_finished_calls() -> None:
     """They used to end the tracing of lines in all threads."""
     call_often_within(5, int)
     test_an_endless_loop_is_stopped_in_another_thread()
@@ -63,7 +63,7 @@ def test_an_endless_loop_is_stopped_where_there_are_no_alarms(monkeypatch: pytes
     assert sys.gettrace() is before
 
 
-def test_an_alarm_that_somebody_else_has_set_is_left_alone() -> None:
+def test_alarm_of_other_code_is_left_alone() -> None:
     signal.setitimer(signal.ITIMER_REAL, 1000)
     try:
         assert stops()
