@@ -74,7 +74,7 @@ ARP = bytes(12) + b"\x08\x06" + bytes(28)
         ("host h2", ["tcp"]),
     ],
 )
-def test_a_filter_keeps_what_its_words_say(text: str, kept: list[str]) -> None:
+def test_filter_keeps_matching_packets(text: str, kept: list[str]) -> None:
     keep = captures.parse_filter(text, {"h2": "10.0.0.2", "h3": "10.0.0.3"})
     frames = {"tcp": tcp(0), "udp": udp(9), "arp": ARP}
     heads = frames_of([(0, len(frame), frame) for frame in frames.values()]).heads
@@ -82,7 +82,7 @@ def test_a_filter_keeps_what_its_words_say(text: str, kept: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["tpc", "port", "port http", "tcp and", "( tcp", "tcp udp", "host h9"])
-def test_a_filter_that_cannot_be_read_is_refused_with_what_is_allowed(text: str) -> None:
+def test_invalid_filter_is_refused_with_the_allowed_ones(text: str) -> None:
     with pytest.raises(ScenarioError, match="filter"):
         captures.parse_filter(text, {"h2": "10.0.0.2"})
 
@@ -141,7 +141,7 @@ def test_packets_come_out_of_the_ring_in_order_and_cut() -> None:
     assert found.frame(0) == udp(100)[:96]
 
 
-def test_long_runs_of_equal_packets_and_others_between_them_all_come_out_of_the_ring() -> None:
+def test_long_runs_of_equal_packets_come_out_of_the_ring_completely() -> None:
     sizes = [300] * 40 + [5, 300] * 20 + [7] * 17 + [300] * 300
     data = ring([(NS_PER_S + number, udp(size), 0, 0) for number, size in enumerate(sizes)]) * 2
     found = read_ring(data)
