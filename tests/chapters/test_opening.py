@@ -61,7 +61,7 @@ def test_chapter_without_a_panel_is_reported(begin) -> None:
         begin().panel()
 
 
-def test_a_misspelt_exercise_is_answered_with_those_that_there_are(begin) -> None:
+def test_misspelt_exercise_is_reported_with_the_known_exercises(begin) -> None:
     with pytest.raises(AttributeError, match="no such exercise: got 'limt'; allowed: limit; did you mean limit"):
         _ = begin().check.limt
 

@@ -80,7 +80,7 @@ def test_right_answers_pass(key: str, answer: object) -> None:
     passes(chapter.checks[key], answer)
 
 
-def test_each_copy_waits_for_what_its_own_window_has_too_much() -> None:
+def test_each_copy_waits_for_the_excess_of_its_window() -> None:
     windows = set()
     for token in ("anna", "ben", "chris", "dora"):
         opened = bdp.begin(token)

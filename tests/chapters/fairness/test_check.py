@@ -61,7 +61,7 @@ def test_a_fair_and_full_run_passes(opened: SimpleNamespace) -> None:
     passes(opened.check, stand_in(opened.network, (1.9, 1.92, 1.88)))
 
 
-def test_each_condition_is_looked_for_in_what_ran(opened: SimpleNamespace) -> None:
+def test_each_condition_is_checked_in_the_run(opened: SimpleNamespace) -> None:
     own, crossing = opened.own, opened.crossing
     fair = {"queue_packets": 300, "aqm": "fq"}
     cases = {

@@ -145,7 +145,7 @@ def test_the_letters_stand_for_other_queues_in_other_copies() -> None:
     assert len(orders) >= 4
 
 
-def test_a_wrong_half_width_of_the_first_values_is_not_taken_for_a_number_written_in(chapter: Any) -> None:
+def test_wrong_half_width_is_not_reported_as_a_constant(chapter: Any) -> None:
     """The mean of the same values was right before it, but that trial had the same arguments."""
     heard = said(chapter.check.interval, lambda values: (np.mean(values), 4.44))
     assert "the half width of values=" in heard and "number written into" not in heard

@@ -139,7 +139,7 @@ def test_the_numbers_of_the_first_link_are_found() -> None:
         (Shared, "Keep it on the object: self.acks"),
     ],
 )
-def test_control_other_than_aimd_is_reported_with_what_it_lacks(control: type, sentence: str) -> None:
+def test_control_other_than_aimd_is_reported_with_the_missing_part(control: type, sentence: str) -> None:
     assert sentence in said(chapter.check.aimd, control)
 
 

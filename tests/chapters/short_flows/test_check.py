@@ -63,7 +63,7 @@ def test_a_staircase_passes(token: str) -> None:
     passes(chapter.check.staircase, stand_in(chapter.own))
 
 
-def test_each_condition_is_looked_for_in_what_ran() -> None:
+def test_each_condition_is_checked_in_the_run() -> None:
     chapter = short_flows.begin()
     own = chapter.own
     cases = {
@@ -151,7 +151,7 @@ def test_other_numbers_than_the_share_of_late_pages_are_named(shares: Any, words
     assert words in said(chapter.check.repeated, finding(chapter.own, shares))
 
 
-def test_a_loss_of_another_student_is_not_what_is_asked_for() -> None:
+def test_loss_rate_of_another_student_is_refused() -> None:
     chapter = short_flows.begin()
     other = SimpleNamespace(loss_percent=chapter.own.loss_percent + 1)
     answer = finding(other, np.array(LATE_PAGES) / chapter_settings.PAGES * 100)
