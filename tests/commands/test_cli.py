@@ -21,7 +21,7 @@ def test_a_wrong_command_line_shows_the_usage(capsys, words):
     assert "usage: netlab" in capsys.readouterr().err
 
 
-def test_an_unknown_command_names_what_is_allowed_and_the_nearest(capsys):
+def test_unknown_command_is_reported_with_allowed_and_nearest_commands(capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(["rum", "scenario.json"])
     assert ended.value.code == 2
@@ -79,7 +79,7 @@ def test_ctrl_c_names_kept_results_when_they_are_known(raised, said, monkeypatch
     assert capsys.readouterr().err.strip() == said
 
 
-def test_an_environment_mounted_noexec_gets_one_sentence_and_other_import_errors_pass(monkeypatch, capsys):
+def test_noexec_environment_is_reported_and_other_import_errors_pass(monkeypatch, capsys):
     def refuse(_name):
         raise ImportError(text)
 

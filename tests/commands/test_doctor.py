@@ -13,7 +13,7 @@ from netlab_engines.kernels import pocket_kernel
 from tests.stand_ins import kernel_says
 
 
-def test_doctor_names_what_is_missing_and_the_remedy(monkeypatch, capsys, tmp_path):
+def test_doctor_names_missing_parts_and_the_remedy(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)
     monkeypatch.delenv("NETLAB_ENGINE", raising=False)
@@ -67,7 +67,7 @@ RELEASE = "6.8.0-51-generic"
         ),
     ],
 )
-def test_doctor_names_what_this_machines_own_kernel_lacks_and_what_brings_it(
+def test_doctor_names_missing_features_of_the_machines_kernel_and_the_remedy(
     monkeypatch: pytest.MonkeyPatch, system: str, lacks: dict[str, str], seen: str, does: str
 ) -> None:
     monkeypatch.setattr("platform.release", lambda: RELEASE)
