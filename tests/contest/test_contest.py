@@ -139,7 +139,7 @@ entered = race.enter
 
 @pytest.mark.library
 @pytest.mark.usefixtures("short")
-def test_a_ladder_races_what_is_new_and_keeps_a_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ladder_races_new_submissions_and_keeps_a_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(race, "enter", pretend)
     raced.clear()
     folder, output = hand_in(tmp_path / "in", {"anna": CLASS["anna"], "ben": CLASS["ben"]}), tmp_path / "out"
@@ -209,7 +209,7 @@ sys.exit(cli.main(["contest", *sys.argv[1:]]))
 
 @pytest.mark.pocket
 @pytest.mark.library
-def test_ctrl_c_in_a_race_leaves_what_raced_and_nothing_else(tmp_path: Path) -> None:
+def test_ctrl_c_in_a_race_keeps_finished_races_only(tmp_path: Path) -> None:
     """A signal while a class loops: a sentence, status 130, no process and no file; with --ladder the others need not race again."""
     hand_in(tmp_path / "in", {"anna": CLASS["anna"], "zoe": CLASS["loops"]})
     (tmp_path / "tmp").mkdir()
