@@ -120,9 +120,7 @@ def test_a_wrong_source_is_refused_with_its_line(chapter: Chapter, source: str, 
 
 
 @pytest.mark.slow
-def test_build_writes_what_check_accepts_and_twice_the_same(
-    chapter: Chapter, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_build_output_is_accepted_by_check_and_repeatable(chapter: Chapter, capsys: pytest.CaptureFixture[str]) -> None:
     root = ["--root", str(chapter.source.parent.parent)]
     assert main([*root, "--check"]) == 1
     assert "is missing" in capsys.readouterr().err

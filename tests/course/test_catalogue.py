@@ -42,7 +42,7 @@ def notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_chapters_come_in_the_order_of_learning_and_say_what_they_are(notebooks: Path) -> None:
+def test_chapters_are_ordered_by_learning_and_have_descriptions(notebooks: Path) -> None:
     first, second = catalogue.chapters()
     assert (first.number, first.title, first.question, first.minutes) == (0, "Start here", "", "")
     assert (second.topic, second.question, second.minutes) == ("udp_loss", "Which rate would you choose?", "75")
@@ -61,7 +61,7 @@ def test_unknown_chapter_is_reported_with_the_known_chapters(notebooks: Path) ->
         catalogue.find("udp_los")
 
 
-def test_progress_counts_what_is_passed(notebooks: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_counts_passed_exercises(notebooks: Path, capsys: pytest.CaptureFixture[str]) -> None:
     progress_store.record("udp_loss", "share")
     progress_store.record("udp_loss", "gone_since")
     catalogue.progress()

@@ -198,7 +198,7 @@ def test_a_right_function_passes() -> None:
     )
 
 
-def test_netlabs_own_function_is_said_not_to_count_in_grading() -> None:
+def test_netlabs_own_function_is_reported_as_not_counting_in_grading() -> None:
     own = theory.bdp_bytes
     check = Function(name="BDP", reference=own, cases=[{"rate_mbps": 5, "rtt_ms": 40}], unit="bytes", tolerance=0.001)
     heard = said(check.judge(own))
@@ -206,7 +206,7 @@ def test_netlabs_own_function_is_said_not_to_count_in_grading() -> None:
     assert "grading" not in said(check.judge(lambda rate_mbps, rtt_ms: rate_mbps * rtt_ms * 125))
 
 
-def test_a_function_may_use_up_what_it_is_given() -> None:
+def test_function_may_consume_its_arguments() -> None:
     def mean(data: list[float]) -> float:
         return sum(data.pop() for _ in range(2)) / 2
 

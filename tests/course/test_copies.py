@@ -307,7 +307,7 @@ def test_an_update_keeps_a_notebooks_mode_where_files_can_have_two_names_or_not(
     assert not list(mine.glob(".new-*"))
 
 
-def test_an_update_that_ended_half_way_goes_on_and_takes_no_new_text_for_the_students(
+def test_interrupted_update_continues_and_keeps_the_students_text(
     places: tuple[Path, Path],
 ) -> None:
     came, mine = places
@@ -322,7 +322,7 @@ def test_an_update_that_ended_half_way_goes_on_and_takes_no_new_text_for_the_stu
 
 
 @given(st.dictionaries(st.sampled_from(["title", "limit", "limit-check", "figure"]), st.text(min_size=1)))
-def test_without_a_new_original_merging_gives_back_what_the_student_has(edits: dict[str, str]) -> None:
+def test_merging_without_a_new_original_keeps_the_students_notebook(edits: dict[str, str]) -> None:
     theirs = copy.deepcopy(OLD)
     for cell in theirs["cells"]:
         cell["source"] = edits.get(cell["id"], cell["source"])

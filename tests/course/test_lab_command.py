@@ -26,9 +26,7 @@ EARLIER = {NOTIFICATION: DEFAULTS[NOTIFICATION]}
         ("not JSON", True),
     ],
 )
-def test_jupyterlab_gets_defaults_unless_somebody_has_set_others(
-    tmp_path: Path, before: str | None, kept: bool
-) -> None:
+def test_jupyterlab_gets_defaults_only_for_unset_settings(tmp_path: Path, before: str | None, kept: bool) -> None:
     path = tmp_path / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
     path.parent.mkdir(parents=True)
     if before is not None:

@@ -154,7 +154,7 @@ def test_directory_that_is_no_clone_is_reported(tmp_path: Path, capsys: pytest.C
     assert everything(tmp_path) == set()
 
 
-def test_a_chapter_that_cannot_be_written_whole_is_not_written_at_all(bare: Path, monkeypatch) -> None:
+def test_chapter_is_written_completely_or_not_at_all(bare: Path, monkeypatch) -> None:
     before = everything(bare)
     rename = Path.rename
 
