@@ -119,7 +119,7 @@ def test_lines_do_to_the_last_bit_what_programs_do_in_the_pocket_kernel(name: st
         ("echo 'a", "cannot be split into words: No closing quotation"),
     ],
 )
-def test_another_line_is_refused_with_what_is_read_and_the_engine_that_can(line: str, said: str) -> None:
+def test_unsupported_line_is_refused_with_supported_lines_and_engine(line: str, said: str) -> None:
     with pytest.raises(NotHereError, match=r"no programs.*tc qdisc.*engine='pocket'") as refused:
         nl.run(WIRE, [nl.Command("h1", line)], duration_s=1, engine="library")
     assert said in str(refused.value)

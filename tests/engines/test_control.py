@@ -348,7 +348,7 @@ def test_ect_1_brings_a_control_into_the_queue_of_l4s() -> None:
     assert low.flows.goodput_mbps[0] > 0.85 * 20 * 1448 / 1514
 
 
-def test_beside_cubic_with_ecn_a_scalable_control_keeps_to_its_share_with_ect_1_only() -> None:
+def test_scalable_control_is_fair_beside_cubic_with_ecn_only_with_ect_1() -> None:
     """With ECT(0) and a queue that takes any ECN for L4S, both are in the queue of L4S, and CUBIC starves (RFC 9331)."""
     both = [nl.Tcp("h1", "h2", congestion=Scalable), nl.Tcp("h1", "h2", congestion="cubic")]
     shares = []
@@ -485,7 +485,7 @@ def test_unknown_field_and_exit_are_reported(wrong: Any, told: str) -> None:
 
 
 @pytest.mark.parametrize("given", [Ack, Loss, FlowInterface, ProgramInterface])
-def test_an_unknown_field_is_answered_with_those_that_exist(given: Any) -> None:
+def test_unknown_field_is_reported_with_the_known_fields(given: Any) -> None:
     names = own.NAMES[given.__name__]
     assert names == getattr(given, "_fields", names)
     assert all(hasattr(given, name) for name in names)

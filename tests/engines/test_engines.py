@@ -95,7 +95,7 @@ def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     return kernel_errors
 
 
-def test_a_run_is_in_the_library_kernel_and_what_has_no_plan_yet_in_the_pocket_kernel(both: dict[str, str]) -> None:
+def test_library_kernel_gets_runs_with_a_plan_and_pocket_kernel_the_others(both: dict[str, str]) -> None:
     assert (engines.decide(None, [plan()]), engines.decide()) == ("library", "pocket")
 
 
