@@ -247,9 +247,7 @@ def test_student_reports_hold_right_figures_on_request_only(graded: GradedClass,
         assert ("4.798 Mbit/s" in (tmp_path / "feedback" / "ben.html").read_text()) == there
 
 
-def test_only_what_was_answered_wrong_or_not_at_all_is_to_be_read_again(
-    graded: GradedClass, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_wrong_or_missing_answers_need_rereading(graded: GradedClass, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing or unreadable file does not show what its student should read again."""
     monkeypatch.setattr(reports, "_headings", lambda _graded: dict.fromkeys(classroom.OF, "The limit"))
     anna, ben, cleo = (reports.feedback_html(graded, result) for result in graded.results)
@@ -258,7 +256,7 @@ def test_only_what_was_answered_wrong_or_not_at_all_is_to_be_read_again(
     assert "Nothing was answered in its cell." in anna and "To read again" not in cleo
 
 
-def test_the_instructors_first_page_counts_what_was_handed_in(graded: GradedClass) -> None:
+def test_first_page_of_the_instructor_counts_submissions(graded: GradedClass) -> None:
     page = " ".join(reports.class_html(graded).split())
     assert "3 students; 2 handed in. Points: 0 to 6 of 11, median 1." in page
     assert "A note." in page and 'href="feedback/cleo.html"' in page
