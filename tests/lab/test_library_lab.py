@@ -36,7 +36,7 @@ def test_traffic_goes_on_as_time_passes_and_tables_hold_what_was_so_far(lab):
     assert lab.run.scenario["duration_s"] == lab.now_s, "a check that asks for so many seconds asks for those that were"
 
 
-def test_a_flow_gives_what_the_same_run_gives(lab):
+def test_flow_gives_the_same_result_as_in_a_run(lab):
     for item in (nl.Udp("h1", "h2", rate_mbps=4, duration_s=4.0, spacing="even"), nl.Ping("h2", "h1", count=10)):
         lab.start(item)
     lab.advance(6)
@@ -147,7 +147,7 @@ def test_ctrl_c_ends_the_wait_and_leaves_the_lab_usable(lab, monkeypatch):
     assert flow.row.goodput_mbps == pytest.approx(theory.tcp_goodput_limit_mbps(10), rel=0.05)
 
 
-def test_in_what_parts_time_passes_moves_nothing():
+def test_splitting_the_time_changes_no_result():
     def tables(part_s):
         with nl.live(line(loss_rate=0.01), seed=5, engine="library") as lab:
             lab.start(nl.Tcp("h1", "h2"))

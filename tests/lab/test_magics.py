@@ -78,6 +78,6 @@ def test_error_for_a_missing_program_passes_through_the_magic(lab: Lab) -> None:
         magics.host("h1 ping h2")
 
 
-def test_a_line_without_a_host_names_those_that_there_are(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+def test_line_without_a_host_lists_the_hosts(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     magics.host("")
     assert "There are: h1, r1." in capsys.readouterr().err

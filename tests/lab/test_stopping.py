@@ -64,7 +64,7 @@ def test_a_script_is_interrupted_once_and_killed_after_its_grace(guest: Any, clo
     assert ending.status(-signal.SIGKILL) == 128 + signal.SIGTERM
 
 
-def test_the_second_ctrl_c_is_what_killed_a_script_however_often_it_is_pressed(guest: Any, clock: Clock) -> None:
+def test_second_ctrl_c_kills_a_script_however_often_it_is_pressed(guest: Any, clock: Clock) -> None:
     ending = Stopping(guest, 1e9)
     for _ in range(4):
         ending.ask(signal.SIGINT)
