@@ -25,7 +25,7 @@ def test_row_has_a_name_description_and_source(name: str) -> None:
     assert row.module in ("", f"tcp_{name}")
 
 
-def test_an_unknown_control_is_refused_with_those_that_there_are() -> None:
+def test_unknown_control_is_refused_with_the_known_controls() -> None:
     allowed = "reno, cubic, bbr, dctcp, vegas, westwood, htcp, tahoe"
     assert nl.Tcp("h1", "h2", congestion="prague").problems("flow 1") == [
         f"flow 1: congestion: got 'prague'; allowed: {allowed}"
