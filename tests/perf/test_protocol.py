@@ -163,6 +163,6 @@ def test_another_protocol_is_turned_away_at_once(line: bytes) -> None:
         ({"window_bytes": 1.5}, "window_bytes"),
     ],
 )
-def test_a_request_out_of_range_is_refused_with_what_is_allowed(change: dict[str, Any], sentence: str) -> None:
+def test_request_out_of_range_is_refused_with_the_allowed_range(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ThroughputError, match=sentence):
         TestRequest.from_message({"duration_s": 1.0, **change})
