@@ -228,7 +228,7 @@ def test_a_damaged_entry_is_measured_again(log: Path, damage: bytes) -> None:
     assert engine.runs() == 2
 
 
-def test_prune_removes_what_was_used_longest_ago(log: Path) -> None:
+def test_prune_removes_least_recently_used_runs(log: Path) -> None:
     """The cache stays within its limit, and a run that was used lately survives older writing."""
     engine = FakeEngine(log)
     nl.sweep([udp(rate) for rate in (1, 2, 3)], engine=engine)
