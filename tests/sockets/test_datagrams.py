@@ -105,7 +105,7 @@ def test_books_without_datagrams_claim_nothing() -> None:
 
 
 @pytest.mark.parametrize("payload_bytes", [0, MIN_PAYLOAD_BYTES - 1, 65_508])
-def test_a_payload_that_cannot_carry_the_header_or_be_sent_is_refused_with_the_range(
+def test_impossible_payload_is_refused_with_the_range(
     payload_bytes: int,
 ) -> None:
     with pytest.raises(ThroughputError, match=f"got {payload_bytes}.*20 to 65507"):
