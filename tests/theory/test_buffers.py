@@ -33,12 +33,12 @@ def test_more_room_never_hurts_and_arrays_keep_their_shape():
 
 
 @pytest.mark.parametrize("wrong", [{"queue_packets": -1}, {"bdp_packets": 0}, {"flows": 0}])
-def test_the_bound_refuses_what_is_out_of_range(wrong):
+def test_bound_refuses_values_out_of_range(wrong):
     with pytest.raises(theory.TheoryError):
         theory.many_flows_utilization(**{"queue_packets": 1, "bdp_packets": 1, "flows": 1, **wrong})
 
 
 @pytest.mark.parametrize("wrong", [{"rate_mbps": 0}, {"rtt_ms": 0}, {"flows": 0}, {"frame_bytes": 0}])
-def test_the_rule_refuses_what_is_out_of_range(wrong):
+def test_rule_refuses_values_out_of_range(wrong):
     with pytest.raises(theory.TheoryError):
         theory.many_flows_queue_packets(**{"rate_mbps": 1, "rtt_ms": 1, "flows": 1, **wrong})

@@ -27,6 +27,6 @@ def test_a_seventh_of_the_bdp_is_where_no_number_of_flows_empties_the_queue():
 
 
 @pytest.mark.parametrize("wrong", [{"rate_mbps": 0}, {"rtt_ms": 0}, {"threshold_packets": -1}, {"flows": 0}])
-def test_dctcps_queue_refuses_what_is_out_of_range(wrong):
+def test_dctcp_queue_refuses_values_out_of_range(wrong):
     with pytest.raises(theory.TheoryError):
         theory.dctcp_queue_packets(**{"rate_mbps": 1, "rtt_ms": 1, "threshold_packets": 1, **wrong})

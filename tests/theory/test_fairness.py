@@ -178,6 +178,6 @@ def test_equal_round_trip_times_or_an_exponent_of_0_share_equally():
 
 
 @pytest.mark.parametrize("wrong", [{"limit_mbps": 0}, {"rtts_ms": [0, 1]}, {"exponent": -1}])
-def test_shares_refuse_what_is_out_of_range(wrong):
+def test_shares_refuse_values_out_of_range(wrong):
     with pytest.raises(theory.TheoryError):
         theory.rtt_shares_mbps(**{"limit_mbps": 1, "rtts_ms": [1, 2], "exponent": 1, **wrong})
