@@ -27,7 +27,7 @@ def problems(**fields: Any) -> list[str]:
         ({"congestion": "cubix"}, "did you mean cubic?"),
     ],
 )
-def test_a_wrong_field_is_reported_with_what_is_allowed(fields: dict[str, Any], sentence: str) -> None:
+def test_wrong_field_is_reported_with_the_allowed_ones(fields: dict[str, Any], sentence: str) -> None:
     (problem,) = problems(**fields)
     assert sentence in problem
 
