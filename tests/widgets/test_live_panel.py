@@ -310,7 +310,7 @@ def test_an_interrupt_within_a_beat_pauses_it_and_leaves_it_usable(panel, clock,
     assert panel.lab.now_s > 2
 
 
-def test_controls_are_those_that_were_asked_for_with_their_ends():
+def test_controls_are_the_requested_ones_with_their_ranges():
     panel = live(
         line(),
         [nl.Tcp("h1", "h2")],
@@ -328,7 +328,7 @@ def test_controls_are_those_that_were_asked_for_with_their_ends():
     panel.close()
 
 
-def test_every_mistake_is_told_at_once_and_nothing_is_opened(monkeypatch):
+def test_every_mistake_is_reported_at_once_and_nothing_is_opened(monkeypatch):
     monkeypatch.setattr("netlab_engines.lab.live.Lab", None)
     controls = {
         PAIR: ["speed", "rate_mbps"],
@@ -362,7 +362,7 @@ def test_every_mistake_is_told_at_once_and_nothing_is_opened(monkeypatch):
         ([PAIR], "controls must be a dict"),
     ],
 )
-def test_a_wrong_control_is_refused_with_what_is_right(controls, words):
+def test_wrong_control_is_refused_with_the_right_one(controls, words):
     with pytest.raises(ScenarioError, match=re.escape(words)):
         live(line(), [nl.Tcp("h1", "h2")], controls)
 
