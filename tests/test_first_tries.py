@@ -34,7 +34,7 @@ NETWORK = nl.topologies.dumbbell()
         (lambda: nl.repeat(NETWORK, [nl.Ping("h1", "h3")], seed=5), "did you mean seeds=5?"),  # type: ignore[call-arg]
     ],
 )
-def test_a_slip_is_answered_with_what_is_allowed(attempt: Callable[[], object], words: str) -> None:
+def test_mistake_is_reported_with_the_allowed_values(attempt: Callable[[], object], words: str) -> None:
     with pytest.raises(ScenarioError) as told:
         attempt()
     assert words in str(told.value)
@@ -59,7 +59,7 @@ def test_a_links_documentation_has_its_fields_with_their_units() -> None:
 
 
 @pytest.mark.parametrize("module", [nl.topologies, nl.theory, nl.plots])
-def test_tab_offers_what_a_module_has_and_nothing_of_how_it_is_made(module: object) -> None:
+def test_tab_completes_public_names_only(module: object) -> None:
     offered = set(dir(module))
     assert offered <= set(module.__all__)  # type: ignore[attr-defined]
     assert not offered & {"Any", "annotations", "Mapping", "ScenarioError"}

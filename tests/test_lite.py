@@ -94,7 +94,7 @@ def test_a_wheel_is_entered_by_the_names_that_cells_import(lite: ModuleType, tmp
     assert (entry["name"], entry["version"], entry["imports"]) == ("some-thing", "1.2", ["other", "some"])
 
 
-def test_only_what_is_needed_is_taken(lite: ModuleType) -> None:
+def test_only_needed_parts_are_taken(lite: ModuleType) -> None:
     packages = {"a": {"depends": ["b_c"]}, "b-c": {"depends": []}, "d": {"depends": ["a"]}}
     assert lite.with_needs(("a",), packages) == {"a", "b-c"}
 

@@ -255,7 +255,7 @@ def test_every_pin_is_exact():
         assert [line for line in lines if line.count("==") != 1 or " " in line] == []
 
 
-def test_the_system_packages_can_be_installed_for_somebody_else(monkeypatch, setup):
+def test_system_packages_can_be_installed_for_another_user(monkeypatch, setup):
     """`--system`: what the next user's set-up needs, also where this user's own environment is ready; nothing else."""
     asked = []
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
@@ -283,7 +283,7 @@ def test_unknown_argument_of_the_set_up_is_reported(capsys, setup):
         (False, False, "", "aarch64", ["library"]),
     ],
 )
-def test_the_set_up_builds_what_this_machine_can_run_and_does_not_try_in_vain_again(
+def test_set_up_builds_supported_kernels_and_repeats_no_failure(
     monkeypatch, setup, pocket, own, failure, machine, missing
 ):
     class Found:
