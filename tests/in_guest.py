@@ -13,7 +13,7 @@ from netlab.base import cache
 from netlab_engines.paths import python_path
 
 
-def told_by(
+def json_printed_by(
     program: str,
     variables: Mapping[str, str] | None = None,
     *,

@@ -62,7 +62,7 @@ HOST_PARTS = sorted({*host_kernel.NEEDED, *DISCIPLINES, *CONGESTION_CONTROLS})
 """The features that a machine's own kernel is asked for."""
 
 
-def kernel_says(
+def answer_as_kernel(
     monkeypatch: pytest.MonkeyPatch, answer: dict[str, str] | str, returncode: int = 0, stderr: str = ""
 ) -> list[list[str]]:
     """Let this machine's own kernel have refused what `answer` says and nothing else; a text is what the question prints.

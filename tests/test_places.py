@@ -18,8 +18,8 @@ from netlab import engines
 from netlab.commands import cli
 from netlab_engines import doctor_report, host_kernel, launcher, pocket
 from netlab_kernel import building, prerequisites
-from tests.in_guest import told_by
-from tests.stand_ins import kernel_says
+from tests.in_guest import json_printed_by
+from tests.stand_ins import answer_as_kernel
 from tests.waiting import free_port, wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,7 +44,7 @@ def wsl2(monkeypatch):
     monkeypatch.setattr(launcher, "landlock_version", lambda: 0)
     monkeypatch.setattr(host_kernel, "privilege", list)
     monkeypatch.setattr(shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
-    kernel_says(monkeypatch, {"netem": "Specified qdisc kind is unknown"})
+    answer_as_kernel(monkeypatch, {"netem": "Specified qdisc kind is unknown"})
 
 
 def test_wsl2_has_both_kernels_and_names_optional_parts(wsl2, monkeypatch, capsys):
@@ -179,7 +179,7 @@ print(json.dumps(dict(status=status, said=said, made=made, asked=asked, systemd=
 @pytest.mark.pocket
 def test_without_systemd_the_set_up_and_the_server_go_all_their_way():
     """In a guest, whose /run is empty; only what takes the network and minutes is left out, and said to be done."""
-    told = told_by(WITHOUT_SYSTEMD, within_s=(100,))
+    told = json_printed_by(WITHOUT_SYSTEMD, within_s=(100,))
     assert told["systemd"] is False
     assert told["status"] == 0
     environment_and_kernels, self_check, server = told["made"]

@@ -19,7 +19,7 @@ NETWORK = nl.topologies.dumbbell(pairs=2)
 FLOW = nl.Tcp("h1", "h3")
 
 
-def said(call: Callable[[], object]) -> str:
+def error_text(call: Callable[[], object]) -> str:
     with pytest.raises(NetlabError) as caught:
         call()
     return str(caught.value)
@@ -60,7 +60,7 @@ def said(call: Callable[[], object]) -> str:
     ],
 )  # fmt: skip
 def test_call_with_wrong_arguments_is_reported_with_a_right_one(call: Callable[[], object], words: str) -> None:
-    assert words in said(call)
+    assert words in error_text(call)
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_call_with_wrong_arguments_is_reported_with_a_right_one(call: Callable[[
     ],
 )
 def test_a_field_of_mininet_is_translated_with_its_value(fields: dict[str, Any], meant: str) -> None:
-    assert f"did you mean {meant}?" in said(lambda: nl.Link("a", "b", **fields))
-    assert f"did you mean {meant}?" in said(lambda: nl.Change(at_s=1, link=("a", "b"), **fields))
+    assert f"did you mean {meant}?" in error_text(lambda: nl.Link("a", "b", **fields))
+    assert f"did you mean {meant}?" in error_text(lambda: nl.Change(at_s=1, link=("a", "b"), **fields))
     document = {"hosts": ["a", "b"], "links": [{"a": "a", "b": "b", **fields}]}
-    assert f"did you mean {meant}?" in said(lambda: nl.Topology.from_dict(document))
+    assert f"did you mean {meant}?" in error_text(lambda: nl.Topology.from_dict(document))
 
 
 def test_a_field_that_nothing_is_near_gets_no_guess() -> None:
-    assert "did you mean" not in said(lambda: nl.Link("a", "b", colour=5))
+    assert "did you mean" not in error_text(lambda: nl.Link("a", "b", colour=5))
     assert unknown_field("bw", ["delay_ms"], 5) == "unknown field: got 'bw'; allowed: delay_ms"
 
 
@@ -130,7 +130,7 @@ def link(**fields: Any) -> netlab.Topology:
     ],
 )
 def test_value_of_the_wrong_type_is_reported_with_the_right_type(call: Callable[[], object], words: str) -> None:
-    assert words in said(call)
+    assert words in error_text(call)
 
 
 def test_a_number_out_of_range_has_no_remedy_by_its_type() -> None:

@@ -36,7 +36,7 @@ def passes(check: Check, answer: object) -> None:
         assert result.status is Status.PASSED, str(result)
 
 
-def said(check: Check, answer: object) -> str:
+def failure_text(check: Check, answer: object) -> str:
     """Assert that an answer is wrong; what the check says about it, in one line."""
     result = check.judge(answer)
     assert result.status is Status.FAILED, str(result)

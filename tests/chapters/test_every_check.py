@@ -7,7 +7,7 @@ import re
 import pytest
 
 from netlab_course.checks import Check, Status
-from tests.chapters.checking import all_chapters, checks_of, said
+from tests.chapters.checking import all_chapters, checks_of, failure_text
 
 CHECKS = [
     pytest.param(check, id=f"{chapter.__name__.rsplit('.', 1)[-1]}: {check.name}")
@@ -34,13 +34,13 @@ def test_own_numbers_are_enough_for_a_class_and_their_checks_know_their_slips(ch
     for token in ("anna", "ben", "chris"):
         for check in checks_of(chapter, token):
             for answer, sentence in check.mistakes():
-                assert " ".join(sentence.split()) in said(check, answer)
+                assert " ".join(sentence.split()) in failure_text(check, answer)
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_every_mistake_that_a_check_knows_gets_its_sentence(check: Check) -> None:
     for answer, sentence in check.mistakes():
-        assert " ".join(sentence.split()) in said(check, answer)
+        assert " ".join(sentence.split()) in failure_text(check, answer)
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -35,7 +35,7 @@ wireless = nl.run(air, [nl.Tcp("h1", "h2")])
 TAHOE = 'old = nl.sweep([nl.Scenario(nl.topologies.dumbbell(1), [nl.Tcp("h1", "h2", congestion="tahoe")])])'
 
 
-def said(monkeypatch: pytest.MonkeyPatch, engine: str, *cells: str) -> list[str]:
+def printed_by_cells(monkeypatch: pytest.MonkeyPatch, engine: str, *cells: str) -> list[str]:
     """Return the text that each cell prints; a cell that ends in an error raises."""
     monkeypatch.setenv("NETLAB_ENGINE", engine)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
@@ -48,7 +48,7 @@ def test_chapter_under_native_names_differences_and_skips_virtual_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cells = [BEGIN, WIFI, "wireless.flows", TAHOE, "print(2, nl.run_length_s(240, 60))"]
-    first, air, later, tahoe, last = said(monkeypatch, "native", *cells)
+    first, air, later, tahoe, last = printed_by_cells(monkeypatch, "native", *cells)
     assert "native engine in real time" in first and "even with the same seed" in first
     assert "not available: Wi-Fi links, tahoe." in first and "'Not on this machine'" in first
     assert air.startswith("Not on this machine. The link h1-h2 has a medium")
@@ -65,7 +65,7 @@ def test_on_another_processor_commands_are_skipped_and_everything_else_runs(monk
         'print(nl.run(nl.topologies.dumbbell(1, delay_ms=10), [nl.Ping("h1", "h2")], duration_s=2).settings["engine"])'
     )
     monkeypatch.setenv("NETLAB_LIBRARY", str(LibraryEngine().kernel.path))
-    first, left_out, ran = said(monkeypatch, "", arm + BEGIN, command, ping)
+    first, left_out, ran = printed_by_cells(monkeypatch, "", arm + BEGIN, command, ping)
     assert "library engine in virtual time" in first and max(map(len, first.split("\n"))) <= selection.WIDTH
     assert "hosts can run only tc, ip and sysctl commands, and there are no Wi-Fi links." in " ".join(first.split())
     assert left_out.startswith("Not on this machine. The library engine has no programs") and "native" in left_out
@@ -82,7 +82,7 @@ def test_commands_and_wifi_alone_are_skipped_without_a_pocket_kernel(
     )
     monkeypatch.setenv("NETLAB_LIBRARY", str(LibraryEngine().kernel.path))
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
-    first, left_out, air, later, ran = said(monkeypatch, "", BEGIN, command, WIFI, "wireless.flows", ping)
+    first, left_out, air, later, ran = printed_by_cells(monkeypatch, "", BEGIN, command, WIFI, "wireless.flows", ping)
     assert "library engine in virtual time" in first and "'Not on this machine'" in first
     assert left_out.startswith("Not on this machine. The library engine has no programs")
     assert "There is no pocket kernel" in left_out and "netlab kernel build" in left_out

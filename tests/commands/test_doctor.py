@@ -10,7 +10,7 @@ import pytest
 from netlab.commands import cli, doctor
 from netlab_engines import doctor_report, host_kernel
 from netlab_engines.kernels import pocket_kernel
-from tests.stand_ins import kernel_says
+from tests.stand_ins import answer_as_kernel
 
 
 def test_doctor_names_missing_parts_and_the_remedy(monkeypatch, capsys, tmp_path):
@@ -75,7 +75,7 @@ def test_doctor_names_missing_features_of_the_machines_kernel_and_the_remedy(
     monkeypatch.setattr(host_kernel, "is_in_container", lambda: False)
     monkeypatch.setattr(host_kernel, "privilege", list)
     monkeypatch.setattr("shutil.which", lambda name, **_more: f"/usr/bin/{name}")
-    kernel_says(monkeypatch, lacks)
+    answer_as_kernel(monkeypatch, lacks)
     said = native_section()
     assert seen in said and does in said
 
@@ -91,7 +91,7 @@ def test_doctor_reports_that_the_native_engine_needs_root(monkeypatch: pytest.Mo
 def test_doctor_does_not_take_a_kernel_that_did_not_answer_to_lack_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_kernel, "privilege", list)
     monkeypatch.setattr("shutil.which", lambda name, **_more: f"/usr/bin/{name}")
-    kernel_says(monkeypatch, "", 0, "python: no")
+    answer_as_kernel(monkeypatch, "", 0, "python: no")
     said = native_section()
     assert "kernel no not known Cannot determine the features of this machine's kernel (python: no)." in said
     assert "all that netlab uses" not in said

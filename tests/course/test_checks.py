@@ -46,7 +46,7 @@ FUNCTION = Function(
 )
 
 
-def said(result: checks.Result) -> str:
+def verdict_text(result: checks.Result) -> str:
     """Undo the wrapping of a verdict."""
     return " ".join(str(result).split())
 
@@ -88,7 +88,7 @@ def test_a_missing_return_is_an_attempt() -> None:
 
     result = FUNCTION.judge(forgot)
     assert result.status is Status.FAILED
-    assert "is a `return` missing?" in said(result)
+    assert "is a `return` missing?" in verdict_text(result)
 
 
 def test_right_answer_shows_result_and_lesson() -> None:
@@ -142,7 +142,7 @@ def test_a_whole_number_is_right_without_a_tolerance_and_a_broken_one_is_not() -
 def test_a_wrong_number_gets_a_sentence_to_act_on(answer: object, words: str) -> None:
     result = NUMBER.judge(answer)
     assert result.status is Status.FAILED
-    assert words in said(result)
+    assert words in verdict_text(result)
 
 
 @pytest.mark.parametrize("answer", [4.798, np.float64(4.798), np.array([4.798]), np.array(4.798)])
@@ -152,14 +152,14 @@ def test_numpy_numbers_count_as_numbers(answer: object) -> None:
 
 def test_percentage_and_complement_are_distinguished() -> None:
     loss = Number(name="loss", expected=0.0403, unit="", tolerance=0.01)
-    assert "2 % rather than 0.02?" in said(loss.judge(4.03))
-    assert "the share that arrived" in said(loss.judge(0.9597))
+    assert "2 % rather than 0.02?" in verdict_text(loss.judge(4.03))
+    assert "the share that arrived" in verdict_text(loss.judge(0.9597))
 
 
 @pytest.mark.parametrize("answer", [2 * 4.798, 4.798 / 2])
 def test_a_half_and_a_double_are_not_certified(answer: float) -> None:
     """A guess of one of these numbers hears what any number nearby hears."""
-    told, nearby = (said(NUMBER.judge(number)).splitlines()[1:] for number in (answer, 1.03 * answer))
+    told, nearby = (verdict_text(NUMBER.judge(number)).splitlines()[1:] for number in (answer, 1.03 * answer))
     assert told == nearby
 
 
@@ -174,7 +174,9 @@ def test_a_number_cannot_be_bisected(times: float) -> None:
 
 
 def test_failing_function_is_reported_with_the_side_of_a_trial() -> None:
-    assert "It is too large, by less than a half" in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: 1.3 * 4.798))
+    assert "It is too large, by less than a half" in verdict_text(
+        FUNCTION.judge(lambda rate_mbps, payload_bytes: 1.3 * 4.798)
+    )
 
 
 @pytest.mark.parametrize("check", [NUMBER, FUNCTION, Choice(name="which", answer="a", reasons={"a": "Yes."})])
@@ -193,7 +195,7 @@ def test_tolerance_is_absolute_when_zero_is_expected() -> None:
 
 
 def test_a_right_function_passes() -> None:
-    assert said(FUNCTION.judge(limit)) == (
+    assert verdict_text(FUNCTION.judge(limit)) == (
         "✓ limit: all 2 trials agree within 0.1 %; for rate_mbps=5, payload_bytes=1000 it gives 4.798 Mbit/s."
     )
 
@@ -201,9 +203,9 @@ def test_a_right_function_passes() -> None:
 def test_netlabs_own_function_is_reported_as_not_counting_in_grading() -> None:
     own = theory.bdp_bytes
     check = Function(name="BDP", reference=own, cases=[{"rate_mbps": 5, "rtt_ms": 40}], unit="bytes", tolerance=0.001)
-    heard = said(check.judge(own))
+    heard = verdict_text(check.judge(own))
     assert heard.startswith("✓") and "does not count in grading: write yours out" in heard
-    assert "grading" not in said(check.judge(lambda rate_mbps, rtt_ms: rate_mbps * rtt_ms * 125))
+    assert "grading" not in verdict_text(check.judge(lambda rate_mbps, rtt_ms: rate_mbps * rtt_ms * 125))
 
 
 def test_function_may_consume_its_arguments() -> None:
@@ -218,29 +220,29 @@ def test_a_known_wrong_formula_gets_its_own_sentence() -> None:
     def ethernet(rate_mbps: float, payload_bytes: int) -> float:
         return rate_mbps * payload_bytes / (payload_bytes + 66)
 
-    assert "Preamble counted." in said(FUNCTION.judge(ethernet))
+    assert "Preamble counted." in verdict_text(FUNCTION.judge(ethernet))
 
 
 def test_a_function_right_for_the_first_case_only_fails() -> None:
     result = FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042)
     assert result.status is Status.FAILED
-    assert "rate_mbps=100, payload_bytes=1470" in said(result)
-    assert "is a number written into the function" in said(result)
+    assert "rate_mbps=100, payload_bytes=1470" in verdict_text(result)
+    assert "is a number written into the function" in verdict_text(result)
 
 
 def test_named_mistake_in_a_later_case_is_not_reported_as_a_constant() -> None:
     thousandfold = FUNCTION.judge(
         lambda rate_mbps, payload_bytes: limit(rate_mbps, payload_bytes) * (1, 1000)[rate_mbps > 5]
     )
-    assert "a thousand times too large" in said(thousandfold)
-    assert "is a number written into the function" not in said(thousandfold)
+    assert "a thousand times too large" in verdict_text(thousandfold)
+    assert "is a number written into the function" not in verdict_text(thousandfold)
 
 
 def test_a_function_that_raises_is_quoted_not_propagated() -> None:
     def broken(rate_mbps: float, payload_bytes: int) -> float:
         return rate_mbps / 0
 
-    told = said(FUNCTION.judge(broken))
+    told = verdict_text(FUNCTION.judge(broken))
     assert "raised ZeroDivisionError: division by zero (in the line `return rate_mbps / 0`)" in told
 
 
@@ -248,22 +250,24 @@ def test_refusal_of_the_exercise_is_reported_with_the_students_line() -> None:
     def too_many(rate_mbps: float, payload_bytes: int) -> float:
         return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)
 
-    told = said(FUNCTION.judge(too_many))
+    told = verdict_text(FUNCTION.judge(too_many))
     assert "for rate_mbps=5, payload_bytes=1000: rate_mbps must be" in told
     assert "(in the line `return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)`)" in told
     assert "raised" not in told
 
 
 def test_wrong_signature_is_reported() -> None:
-    assert "keep the names that the cell came with" in said(FUNCTION.judge(lambda r, p: 1.0))
+    assert "keep the names that the cell came with" in verdict_text(FUNCTION.judge(lambda r, p: 1.0))
 
 
 def test_result_of_a_call_in_place_of_the_function_is_reported() -> None:
-    assert "no parentheses" in said(FUNCTION.judge(4.8))
+    assert "no parentheses" in verdict_text(FUNCTION.judge(4.8))
 
 
 def test_a_figure_written_into_the_function_is_suspected() -> None:
-    assert "is a number written into the function" in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042))
+    assert "is a number written into the function" in verdict_text(
+        FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042)
+    )
 
 
 @given(st.integers(min_value=1101, max_value=9999).filter(lambda n: n % 10), st.floats(min_value=-1e4, max_value=1e4))
@@ -271,15 +275,15 @@ def test_a_wrong_number_never_earns_the_right_one(thousandths: int, answer: floa
     check = Number(name="x", expected=lambda: thousandths / 1000, unit="", tolerance=0.001)
     result = check.judge(answer)
     if result.status is Status.FAILED:
-        told = said(result).replace(answers.with_unit(answer, ""), "")
+        told = verdict_text(result).replace(answers.with_unit(answer, ""), "")
         assert f"{thousandths / 1000:.3f}" not in told
 
 
 def test_a_failed_check_names_the_call_that_gives_a_hint() -> None:
     check = Number(name="x", expected=1, unit="", tolerance=0.1, hints=["Look."])
     check.key = "limit"
-    assert "chapter.check.limit.hint()" in said(check.judge(2))
-    assert "hint" not in said(check.judge(1))
+    assert "chapter.check.limit.hint()" in verdict_text(check.judge(2))
+    assert "hint" not in verdict_text(check.judge(1))
 
 
 def test_a_right_answer_is_taken_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
@@ -316,12 +320,12 @@ def test_a_wrong_design_that_can_run_is_taken_as_it_is(capsys: pytest.CaptureFix
 def test_a_slip_of_a_rounded_answer_has_its_name(factor: float, words: str) -> None:
     """A student who works with 60 where theory has 60.16 slips by the same factor."""
     check = Number(name="rtt", expected=60.16, unit="ms", tolerance=0.01)
-    assert words in said(check.judge(60 * factor))
+    assert words in verdict_text(check.judge(60 * factor))
 
 
 def test_a_slip_near_one_still_needs_a_close_match() -> None:
     check = Number(name="rtt", expected=60.16, unit="ms", tolerance=0.03)
-    assert "1024" not in said(check.judge(60.16 * 1514 / 1448))
+    assert "1024" not in verdict_text(check.judge(60.16 * 1514 / 1448))
 
 
 def test_message_about_a_forgotten_bracket_holds_no_answer() -> None:
@@ -344,7 +348,7 @@ def test_a_function_that_does_not_come_back_is_stopped(monkeypatch: pytest.Monke
         return payload_bytes
 
     monkeypatch.setattr(checks, "MAX_CALL_S", 0.05)
-    told = said(FUNCTION.judge(endless))
+    told = verdict_text(FUNCTION.judge(endless))
     assert "for rate_mbps=5, payload_bytes=1000 the function has not come back after 0.05 s: does its loop end?" in told
 
 
@@ -367,7 +371,7 @@ def test_a_passed_check_is_recorded_by_its_key() -> None:
 
 def test_a_measurement_wants_a_run() -> None:
     check = conditions.Measurement(name="run", conditions=[])
-    assert "what nl.run(...) returns" in said(check.judge([1]))
+    assert "what nl.run(...) returns" in verdict_text(check.judge([1]))
     assert check.judge(...).status is Status.NOT_ATTEMPTED
 
 
@@ -394,17 +398,17 @@ def test_a_build_names_each_condition_that_fails() -> None:
             ),
         ],
     )
-    text = said(build.judge([1, 2, 3]))
+    text = verdict_text(build.judge([1, 2, 3]))
     assert "2 of 2 conditions do not hold yet." in text
     assert "There must be two flows. Seen: 3. Add one." in text
     assert "The second must send 1 Mbit/s. Seen: 2. See its rate." in text
-    assert "1 of 2 conditions does not hold yet." in said(build.judge([1, 2]))
+    assert "1 of 2 conditions does not hold yet." in verdict_text(build.judge([1, 2]))
     # Nothing is said of a second flow where there is none, unless it is all that can be said.
-    alone = said(build.judge([1]))
+    alone = verdict_text(build.judge([1]))
     assert "1 of 2 conditions does not hold yet. (1 more can be looked at only when it does.)" in alone
     assert "The second must" not in alone
-    assert "The second must" in said(Build(name="one", kind=list, conditions=build.conditions[1:]).judge([1]))
-    assert "expected a list, got 5" in said(build.judge(5))
+    assert "The second must" in verdict_text(Build(name="one", kind=list, conditions=build.conditions[1:]).judge([1]))
+    assert "expected a list, got 5" in verdict_text(build.judge(5))
 
 
 @pytest.mark.parametrize(
@@ -428,8 +432,8 @@ def test_a_build_names_each_condition_that_fails() -> None:
     ],
 )
 def test_comma_in_a_number_is_reported(answer: object, words: str) -> None:
-    assert words in said(NUMBER.judge(answer))
-    assert words in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: answer))
+    assert words in verdict_text(NUMBER.judge(answer))
+    assert words in verdict_text(FUNCTION.judge(lambda rate_mbps, payload_bytes: answer))
 
 
 def test_comma_in_the_call_itself_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
@@ -458,7 +462,7 @@ def test_comma_in_the_call_itself_is_reported(capsys: pytest.CaptureFixture[str]
 )
 def test_factor_of_a_thousand_is_reported_in_the_units_of_the_answer(unit: str, factor: float, words: str) -> None:
     check = Number(name="x", expected=60.16, unit=unit, tolerance=0.01)
-    assert words in said(check.judge(60.16 * factor))
+    assert words in verdict_text(check.judge(60.16 * factor))
 
 
 def test_traffic_in_words_has_the_deciding_rates() -> None:
@@ -473,16 +477,16 @@ def test_traffic_in_words_has_the_deciding_rates() -> None:
 
 def test_zero_has_no_wrong_sign() -> None:
     number = Number(name="share", expected=lambda: 2.0, unit="", tolerance=0.01, hints=["Look."])
-    assert "It is not zero." in said(number.judge(0))
-    assert "It has the wrong sign" in said(number.judge(-3))
+    assert "It is not zero." in verdict_text(number.judge(0))
+    assert "It has the wrong sign" in verdict_text(number.judge(-3))
 
 
 def test_a_choice_gives_the_reason_of_the_letter_chosen() -> None:
     choice = Choice(name="which", answer="b", reasons={"a": "No: too low.", "b": "Yes."})
     assert choice.judge(" B ").status is Status.PASSED
-    assert "No: too low." in said(choice.judge("a"))
-    assert "allowed: 'a', 'b'" in said(choice.judge("c"))
-    assert "allowed: 'a', 'b'" in said(choice.judge(2))
+    assert "No: too low." in verdict_text(choice.judge("a"))
+    assert "allowed: 'a', 'b'" in verdict_text(choice.judge("c"))
+    assert "allowed: 'a', 'b'" in verdict_text(choice.judge(2))
 
 
 def test_hints_come_in_stages_and_end(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from netlab_course.chapters import incast, tcp_beside_udp
 from netlab_course.checks import Status
 from netlab_course.repetition import Repetition, figure_numbers
 from netlab_course.scenario_differences import differences
-from tests.chapters.checking import all_chapters, checks_of, count_tries, passes, said
+from tests.chapters.checking import all_chapters, checks_of, count_tries, failure_text, passes
 
 SEEDS = [3, 14, 15, 92, 65, 35, 89, 79]
 
@@ -106,9 +106,9 @@ def work(check: Repetition, found: pd.DataFrame | None = None) -> list[Any]:
 def test_a_refutation_must_be_a_sentence(check: Repetition) -> None:
     answer = work(check)
     for sentence in ("", "no idea", "if it is not so"):
-        told = said(check, [*answer[:2], sentence, answer[3]])
+        told = failure_text(check, [*answer[:2], sentence, answer[3]])
         assert "my_refutation must be a sentence" in told and ": 1 of " in told
-    assert "in quotes, got 7" in said(check, [*answer[:2], 7, answer[3]])
+    assert "in quotes, got 7" in failure_text(check, [*answer[:2], 7, answer[3]])
 
 
 @pytest.mark.parametrize("check", [*CHECKS, *parameters(repetitions("anna")), *parameters(repetitions("ben"))])
@@ -148,14 +148,14 @@ def test_each_slip_with_an_interval_is_named(check: Repetition) -> None:
         ((values.median(), half), "the median"),
         ((mean, 10 * half), "must be that of the values"),
     ):
-        assert words in said(check, [answer[0], slip, *answer[2:]])
+        assert words in failure_text(check, [answer[0], slip, *answer[2:]])
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_wrong_rows_are_named(check: Repetition) -> None:
     answer = work(check)
     answer[1] = nl.interval(answer[0]["completion_s"])
-    assert "this is the column completion_s" in said(check, answer)
+    assert "this is the column completion_s" in failure_text(check, answer)
 
 
 @pytest.mark.parametrize("check", parameters(WITH_FIGURE))
@@ -172,7 +172,7 @@ def test_a_figure_must_show_values_interval_and_unit(check: Repetition) -> None:
         (other, f"its unit is bytes, and the values {f'are in {check.unit}' if check.unit else 'have none'}"),
         (go.Figure(), "traces of no numbers"),
     ):
-        assert words in said(check, [*answer[:2], shown, answer[3]])
+        assert words in failure_text(check, [*answer[:2], shown, answer[3]])
     low, high = sum(answer[1]), answer[1].mean - half
     passes(
         check,
@@ -237,7 +237,7 @@ def test_different_scenario_is_reported_by_its_differences() -> None:
     asked = check.scenario()
     (first, *others) = asked.traffic
     slower = replace(asked, traffic=[replace(first, rate_mbps=0.25), *others], duration_s=asked.duration_s / 2)
-    told = said(check, work(check, table(check, scenario=slower)))
+    told = failure_text(check, work(check, table(check, scenario=slower)))
     assert "It differs in traffic 1 (udp): rate_mbps=0.25, not 1" in told
     assert f"duration_s={asked.duration_s / 2:g}, less than {asked.duration_s:g}" in told
 
@@ -245,7 +245,7 @@ def test_different_scenario_is_reported_by_its_differences() -> None:
 def test_large_scenario_is_described_briefly() -> None:
     check = incast.begin().check.repeated
     asked = check.scenario()
-    told = said(check, work(check, table(check, scenario=replace(asked, traffic=[*asked.traffic[:-1]]))))
+    told = failure_text(check, work(check, table(check, scenario=replace(asked, traffic=[*asked.traffic[:-1]]))))
     assert "Seen: requests c to s1 with dctcp every 0.5 s count=20, " in told
     assert ", 19 more; links of 1000 Mbit/s; 10.5 s. It differs in traffic: 23 entries, not 24." in told
 
@@ -270,7 +270,7 @@ def test_the_verdict_must_follow_from_the_students_own_interval(check: Repetitio
     answer = work(check)
     words = "lies, seen from your interval" if check.statement is None else "your interval means for the statement"
     for word in set(check.words) - {answer[3]}:
-        assert words in said(check, [*answer[:3], word])
+        assert words in failure_text(check, [*answer[:3], word])
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -292,18 +292,18 @@ def test_wrong_verdicts_are_counted_and_no_other_mistake(check: Repetition, caps
 def test_answer_with_two_edges_is_reported_for_that_alone(check: Repetition) -> None:
     answer = work(check)
     mean, half = answer[1]
-    told = said(check, [answer[0], (mean - half, mean + half), *answer[2:]])
+    told = failure_text(check, [answer[0], (mean - half, mean + half), *answer[2:]])
     assert "the two edges" in told and ": 1 of " in told
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_too_few_seeds_failed_runs_and_other_scenarios_are_reported(check: Repetition) -> None:
-    assert "8 to 30 different seeds" in said(check, work(check, table(check, range(3))))
+    assert "8 to 30 different seeds" in failure_text(check, work(check, table(check, range(3))))
     failed = table(check)
     failed.loc[0, "error"] = "refused"
-    assert "no run may have failed" in said(check, work(check, failed))
+    assert "no run may have failed" in failure_text(check, work(check, failed))
     shorter = replace(check.scenario(), duration_s=check.scenario().duration_s / 2)
-    assert "must be what the exercise describes" in said(check, work(check, table(check, scenario=shorter)))
+    assert "must be what the exercise describes" in failure_text(check, work(check, table(check, scenario=shorter)))
 
 
 def some_check() -> Repetition:
@@ -323,8 +323,8 @@ def some_check() -> Repetition:
 def test_answer_of_the_wrong_form_is_reported(place: int, answer: object, words: str) -> None:
     given = work(some_check())
     given[place] = answer
-    assert words in said(some_check(), given)
-    assert "a list of four" in said(some_check(), given[:3])
+    assert words in failure_text(some_check(), given)
+    assert "a list of four" in failure_text(some_check(), given[:3])
 
 
 def test_a_figure_as_pandas_draws_it_passes() -> None:
@@ -363,7 +363,7 @@ def test_another_unit_costs_one_condition_and_is_named(check: Repetition) -> Non
     mean, half = nl.interval(values)
     third = figure(values, half, check.axis) if check.with_figure else REFUTATION
     answer = [found, (mean, half), third, right_verdict(check, found)]
-    told = said(check, answer)
+    told = failure_text(check, answer)
     wrong = [each.sentence for each in check.conditions if each.sentence in told]
     assert wrong == ["The interval must be that of the values that the exercise asks for, one for each seed."], told
     assert "this is 0.001 times the interval" in told or any(sentence in told for sentence in check.slips)

@@ -9,7 +9,7 @@ import pytest
 import netlab as nl
 from netlab_engines.native import NativeEngine
 from tests.agreement import agrees
-from tests.in_guest import told_by
+from tests.in_guest import json_printed_by
 from tests.programs import ROOT, load
 
 agreement = load("benchmarks/agreement.py")
@@ -48,7 +48,7 @@ def hold(case: Any, quantities: list[float]) -> None:
 @pytest.fixture(scope="module")
 def in_guest() -> Any:
     """Return the native engine's results as root in the pocket kernel: `tc` lines for a real clock, in virtual time."""
-    return told_by(PROGRAM, within_s=(WITHIN_S,), numbers=list(SHORT))
+    return json_printed_by(PROGRAM, within_s=(WITHIN_S,), numbers=list(SHORT))
 
 
 @pytest.mark.pocket

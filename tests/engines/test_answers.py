@@ -49,10 +49,10 @@ def test_undone_loss_restores_the_window(threshold: int, becomes: int) -> None:
     """The kernel tells of an undo with the values before the loss; neither becomes smaller."""
     answering = control.ControlHandler("h1-h2", Fixed)
 
-    def told(event: int, window: int, ssthresh: int) -> tuple[int, ...]:
+    def reply_to(event: int, window: int, ssthresh: int) -> tuple[int, ...]:
         state = control.STATE.pack(NS, 5001, event, 0, 1448, 0, window, ssthresh, 0, 0, 0, 0, 20_000, 19_000)
         return control.CONTROL.unpack(answering.answer(state))[:2]
 
-    assert told(control.START, 10, INFINITE_SSTHRESH) == (4, 8)
-    assert told(control.UNDO, 30, threshold) == (30, becomes)
-    assert told(control.UNDO, 12, 5) == (30, becomes)
+    assert reply_to(control.START, 10, INFINITE_SSTHRESH) == (4, 8)
+    assert reply_to(control.UNDO, 30, threshold) == (30, becomes)
+    assert reply_to(control.UNDO, 12, 5) == (30, becomes)

@@ -283,7 +283,7 @@ def test_every_mark_is_reported_once() -> None:
 def test_marks_are_counted_exactly_with_accurate_ecn_and_too_often_without_it() -> None:
     """RFC 3168 repeats ECE until the sender answers with CWR; RFC 9768 (tcp_ecn=3) returns the number of marks."""
 
-    def told_and_marked(tcp_ecn: int) -> tuple[int, int]:
+    def reported_and_marked(tcp_ecn: int) -> tuple[int, int]:
         told: list[Any] = []
 
         class Noting(Reno):
@@ -295,9 +295,9 @@ def test_marks_are_counted_exactly_with_accurate_ecn_and_too_often_without_it() 
         measured = run(Noting, marking, sysctls={"net.ipv4.tcp_ecn": tcp_ecn})
         return sum(told), int(measured.queues.marks.max())
 
-    told, marked = told_and_marked(3)
+    told, marked = reported_and_marked(3)
     assert told == marked > 10
-    told, marked = told_and_marked(1)
+    told, marked = reported_and_marked(1)
     assert told > 1.5 * marked
 
 

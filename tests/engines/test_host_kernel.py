@@ -19,7 +19,7 @@ from netlab_engines import host_kernel
 from netlab_engines.kernels.parts import PARTS
 from netlab_engines.kernels.versions import read_config
 from netlab_engines.native import NativeEngine
-from tests.stand_ins import HOST_PARTS, kernel_says
+from tests.stand_ins import HOST_PARTS, answer_as_kernel
 
 CONFIG = Path("/proc/config.gz")
 
@@ -36,7 +36,7 @@ def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
         return
     said = json.dumps(dict.fromkeys(asked, "")) if garbled is None else garbled
     with pytest.MonkeyPatch.context() as patch:
-        kernel_says(patch, said, returncode, "unshare: Operation not permitted")
+        answer_as_kernel(patch, said, returncode, "unshare: Operation not permitted")
         for ask in (host_kernel.kernel_errors, host_kernel.missing_parts, NativeEngine().differences):
             with pytest.raises(
                 EngineError,
@@ -52,7 +52,7 @@ def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
 @given(refused=st.sets(st.sampled_from(HOST_PARTS)))
 def test_missing_parts_are_the_refused_ones(refused: set[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        kernel_says(patch, dict.fromkeys(refused, "unknown"))
+        answer_as_kernel(patch, dict.fromkeys(refused, "unknown"))
         links, features = host_kernel.links(), host_kernel.features()
         assert set(host_kernel.missing_parts()) == refused - set(host_kernel.NEEDED)
     assert links.ok == (not refused & set(host_kernel.NEEDED))
@@ -169,7 +169,7 @@ def test_a_module_is_looked_for_only_where_there_can_be_one(
 def test_a_run_is_refused_for_what_its_own_plan_needs_with_what_helps(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    kernel_says(monkeypatch, {"dualpi2": "unknown", "cake": "unknown"})
+    answer_as_kernel(monkeypatch, {"dualpi2": "unknown", "cake": "unknown"})
     stand_at(monkeypatch, tmp_path, "ID=debian\n", RELEASE)
     topology = nl.topologies.dumbbell(1, aqm="dualpi2")
     with pytest.raises(NotHereError, match=r"needs dualpi2, which .* came with Linux 6\.17\. The pocket"):
@@ -192,7 +192,7 @@ def test_root_without_namespaces_gets_no_advice_about_modules(monkeypatch: pytes
     monkeypatch.setattr(host_kernel, "privilege", list)
     monkeypatch.setattr(host_kernel, "is_in_container", lambda: contained)
     monkeypatch.setattr(shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
-    kernel_says(monkeypatch, "", 1, refused)
+    answer_as_kernel(monkeypatch, "", 1, refused)
     *_others, last = NativeEngine().requirements()
     assert (last.name, last.ok, last.finding) == ("namespaces", False, refused)
     assert ("docker run --privileged" in last.remedy) is contained
@@ -200,7 +200,7 @@ def test_root_without_namespaces_gets_no_advice_about_modules(monkeypatch: pytes
 
 
 def test_the_question_is_asked_of_a_python_of_its_own_with_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    commands = kernel_says(monkeypatch, {})
+    commands = answer_as_kernel(monkeypatch, {})
     monkeypatch.setattr(host_kernel, "privilege", lambda: ["sudo", "-n"])
     assert host_kernel.missing_parts() == ()
     assert commands[0][:3] == ["sudo", "-n", sys.executable]

@@ -48,7 +48,7 @@ def run(topology: nl.Topology, traffic: list[Any], **words: Any) -> nl.Run:
     return nl.run(topology, traffic, engine="library", progress=False, **words)
 
 
-def told(requests: bytes, **words: Any) -> tuple[int, list[tuple[int, bytes]]]:
+def status_and_answers(requests: bytes, **words: Any) -> tuple[int, list[tuple[int, bytes]]]:
     """Return the program's exit status and its answers to these requests."""
     done = subprocess.run(
         [str(library_kernel.find().path), str(os.getpid())],
@@ -370,18 +370,18 @@ def test_small_plans_run_in_a_quarter_of_the_memory_with_the_same_bytes(monkeypa
 
 
 def test_an_unknown_request_ends_in_a_sentence_and_not_in_a_hang() -> None:
-    status, frames = told(begin() + frame(77))
+    status, frames = status_and_answers(begin() + frame(77))
     assert status == 1
     assert frames[-1][0] == Answer.FAILED and b"request 77 is not known" in frames[-1][1]
 
 
 def test_a_short_request_is_refused() -> None:
-    status, frames = told(begin() + frame(Request.NODE) + frame(Request.FLOW, b"\0" * 10))
+    status, frames = status_and_answers(begin() + frame(Request.NODE) + frame(Request.FLOW, b"\0" * 10))
     assert status == 1 and b"needs" in frames[-1][1]
 
 
 def test_too_little_memory_ends_in_the_kernels_own_words() -> None:
-    status, frames = told(
+    status, frames = status_and_answers(
         begin(memory_mb=1) + frame(Request.NODE) + frame(Request.GO, struct.pack("<QQQQ", 1, 1, 0, 1))
     )
     assert status == 1
@@ -392,7 +392,7 @@ def test_damaged_netlink_ends_in_a_sentence() -> None:
     chance = random.Random(3)  # noqa: S311 (no secret)
     for _ in range(20):
         body = struct.pack("=IHHII", 16 + 64, chance.randrange(16, 60), 0x405, 0, 0) + chance.randbytes(64)
-        status, frames = told(
+        status, frames = status_and_answers(
             begin()
             + frame(Request.NODE)
             + frame(Request.NETLINK, body)
@@ -488,7 +488,9 @@ def test_without_its_parent_it_does_not_begin() -> None:
 
 def test_program_is_confined_to_its_pipes(tmp_path: Path) -> None:
     """If the machine has Landlock and seccomp, the program confines itself with both before it reads a plan."""
-    status, frames = told(begin() + frame(Request.NODE) + frame(Request.GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1)))
+    status, frames = status_and_answers(
+        begin() + frame(Request.NODE) + frame(Request.GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1))
+    )
     _now, _jumps, confined = struct.unpack_from("<QQQ", frames[-1][1])
     assert status == 0
     seccomp = "Seccomp:" in Path("/proc/self/status").read_text()
@@ -505,7 +507,7 @@ def test_program_is_confined_to_its_pipes(tmp_path: Path) -> None:
 def test_program_opens_and_writes_no_file(tmp_path: Path) -> None:
     """In an empty, read-only directory, with no environment and no descriptor but its pipes."""
     tmp_path.chmod(0o555)
-    status, frames = told(
+    status, frames = status_and_answers(
         begin() + frame(Request.NODE) + frame(Request.GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1)),
         cwd=tmp_path,
         env={},

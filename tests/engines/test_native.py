@@ -10,7 +10,7 @@ import pytest
 import netlab as nl
 from netlab_engines.native import NativeEngine
 from tests.agreement import agrees
-from tests.in_guest import told_by
+from tests.in_guest import json_printed_by
 from tests.stand_ins import HOST_PARTS
 
 INNER = nl.Scenario(
@@ -37,7 +37,7 @@ print(json.dumps({{**run.to_dict(), "name": run.artifacts.read_text("name.txt"),
 @pytest.mark.pocket
 def test_the_native_engine_inside_a_guest() -> None:
     """`engine="native"` as root of a kernel that has netem: no pocket kernel in between, same numbers."""
-    told = told_by(PROGRAM, within_s=(20, 150), scenario=json.dumps(INNER.to_dict()))
+    told = json_printed_by(PROGRAM, within_s=(20, 150), scenario=json.dumps(INNER.to_dict()))
     inner = nl.Run.from_dict(told)
     assert told["name"] == "h1\n"
     assert told["refusals"] == dict.fromkeys(HOST_PARTS, ""), "it has everything, though no `dummy` device"
@@ -84,7 +84,7 @@ def follows_its_changes(run: nl.Run) -> None:
 
 @pytest.mark.pocket
 def test_links_change_and_follow_a_trace_inside_a_guest() -> None:
-    told = told_by(CHANGING, within_s=(25, 150), scenario=json.dumps(CHANGED.to_dict()))
+    told = json_printed_by(CHANGING, within_s=(25, 150), scenario=json.dumps(CHANGED.to_dict()))
     follows_its_changes(nl.Run.from_dict(told))
 
 
@@ -171,7 +171,7 @@ print(json.dumps(told))
 
 @pytest.mark.pocket
 def test_a_native_run_or_lab_that_is_killed_leaves_nothing() -> None:
-    told = told_by(KILLED, within_s=(30, 150))
+    told = json_printed_by(KILLED, within_s=(30, 150))
     assert told["sleeping"] == 8, "all four were at work, with two programs each"
     assert told["left"] == []
     assert told["files"] == []

@@ -54,7 +54,7 @@ def busy_threads() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def told(kernel: Path, request: bytes) -> tuple[bytes, str]:
+def answers_to(kernel: Path, request: bytes) -> tuple[bytes, str]:
     """Return a program's answers to a request, until it ends or is stopped, and how it ended."""
     program, answers = SandboxProgram(kernel), bytearray()
     program.send(request)
@@ -73,7 +73,7 @@ ENDINGS = {
 def test_programs_that_end_at_the_same_time_end_each_in_its_own_way(kernel: Path, busy_threads: None) -> None:
     requests = list(ENDINGS) * 100
     with ThreadPoolExecutor(12) as pool:
-        found = list(pool.map(lambda request: told(kernel, request), requests))
+        found = list(pool.map(lambda request: answers_to(kernel, request), requests))
     assert found == [ENDINGS[request] for request in requests]
 
 

@@ -82,18 +82,20 @@ def test_request_of_an_answer_is_answered_by_its_kind_or_refused(monkeypatch: py
         searched = next(each for each in chapter.edition("").answer_cells if each.key == "search")
         examination.calls(searched)
 
-    def said(**asked: Any) -> Any:
+    def reply(**asked: Any) -> Any:
         try:
             return examination.answer(asked, None)  # type: ignore[arg-type]
         except NetlabError as error:
             return str(error)
 
-    assert said(kind="run", scenario={"x": 1}) == said(kind="run", scenario={"x": 2}, graded=False) == {"own": {}}
+    assert reply(kind="run", scenario={"x": 1}) == reply(kind="run", scenario={"x": 2}, graded=False) == {"own": {}}
     assert measured == [({"x": 1}, True), ({"x": 2}, False)]
-    assert said(kind="run", scenario=[]) == said(kind="points") == said() == "The grader does not know this question."
-    assert said(kind="probe", number=0, values=[1.0], named={}) == pytest.approx(1, rel=0.05)
+    assert (
+        reply(kind="run", scenario=[]) == reply(kind="points") == reply() == "The grader does not know this question."
+    )
+    assert reply(kind="probe", number=0, values=[1.0], named={}) == pytest.approx(1, rel=0.05)
     for number in (-1, 10_000, "0", None):
-        assert said(kind="probe", number=number, values=[1.0], named={}) == "There is no such probe."
-    assert said(kind="probe", number=0, values=1.0, named={}) == "A probe takes numbers."
-    assert said(kind="probe", number=0, values=[float("nan")], named={}) == "A probe takes finite numbers."
-    assert said(kind="transfer", **{"transfer number": 0}) == "There is no such transfer."
+        assert reply(kind="probe", number=number, values=[1.0], named={}) == "There is no such probe."
+    assert reply(kind="probe", number=0, values=1.0, named={}) == "A probe takes numbers."
+    assert reply(kind="probe", number=0, values=[float("nan")], named={}) == "A probe takes finite numbers."
+    assert reply(kind="transfer", **{"transfer number": 0}) == "There is no such transfer."

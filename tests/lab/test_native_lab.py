@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.in_guest import told_by
+from tests.in_guest import json_printed_by
 
 NETWORK = {"hosts": ["h1", "h2"], "links": [{"a": "h1", "b": "h2", "rate_mbps": 5, "delay_ms": 10}]}
 PROGRAM = """
@@ -56,7 +56,7 @@ print(json.dumps(told))
 
 @pytest.mark.pocket
 def test_a_live_network_of_the_machines_own_kernel_inside_a_guest() -> None:
-    told = told_by(PROGRAM, {"NETLAB_ENGINE": "native"}, within_s=(25, 150), network=NETWORK)
+    told = json_printed_by(PROGRAM, {"NETLAB_ENGINE": "native"}, within_s=(25, 150), network=NETWORK)
     assert "3 packets transmitted, 3 received" in told["ping"]
     assert told["advanced_s"] == pytest.approx(told["wall_s"], rel=0.2)
     assert told["advanced_s"] >= 2

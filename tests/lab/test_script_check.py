@@ -25,7 +25,7 @@ def found(directory: Path, text: str, name: str = "case.py") -> list[Problem]:
     return check(directory / name, directory)
 
 
-def said(problems: list[Problem], *, stops: bool) -> str:
+def sentences(problems: list[Problem], *, stops: bool) -> str:
     return "\n".join(problem.sentence() for problem in problems if problem.stops is stops)
 
 
@@ -52,7 +52,7 @@ def said(problems: list[Problem], *, stops: bool) -> str:
 )
 def test_python_2_is_named_and_the_command_that_converts_it(line: str, words: str, tmp_path: Path) -> None:
     problems = found(tmp_path, f"import sys\n{line}\n")
-    assert words in said(problems, stops=True)
+    assert words in sentences(problems, stops=True)
     assert problems[-1].text.startswith("this is written for Python 2; this command converts it")
     assert "-m fissix -w " in problems[-1].text
 
@@ -69,11 +69,11 @@ def test_all_problems_of_a_script_for_python_2_are_found(tmp_path: Path) -> None
     for number in xrange(3):
         print net.get('h1').cmd('no-such-program -s %d' % number)
     """
-    text = said(problems := found(tmp_path, script), stops=True)
+    text = sentences(problems := found(tmp_path, script), stops=True)
     assert "line 3: module commands is Python 2; Python 3 has subprocess.getoutput." in text
     assert "lines 8, 10: print without parentheses is Python 2." in text
     assert "line 9: xrange is Python 2; Python 3 has range." in text
-    text = said(problems, stops=False)
+    text = sentences(problems, stops=False)
     assert "line 6: RemoteController has no effect" in text
     assert "line 10: no-such-program is not installed on this machine" in text
 
@@ -82,7 +82,7 @@ def test_tabs_among_spaces_are_named_with_a_command_that_mends_them(tmp_path: Pa
     script = "import os\nif True:\n        first = 1\n\tsecond = 2\nopen('done.txt', 'w').write('done')\n"
     (tmp_path / "case.py").write_text(script)
     problems = check(tmp_path / "case.py", tmp_path)
-    assert "tabs and spaces are mixed" in said(problems, stops=True)
+    assert "tabs and spaces are mixed" in sentences(problems, stops=True)
     command = problems[-1].text.partition(".bak: ")[2]
     subprocess.run(command, shell=True, check=True, cwd=tmp_path)  # noqa: S602 (it is what a person types)
     assert check(tmp_path / "case.py", tmp_path) == []
@@ -153,14 +153,14 @@ def test_modules_and_names_that_are_missing(tmp_path: Path) -> None:
         import another_module
     """
     problems = found(tmp_path, script)
-    text = said(problems, stops=True)
+    text = sentences(problems, stops=True)
     assert "case.py, line 5: module no_such_module is not installed" in text
     assert f"{sys.executable} -m pip install no_such_module" in text
     assert "line 3: mininet.node of Mininet has no Hots." in text
     assert "line 4: Mininet has no module mininet.nodes." in text
     assert "own.py, line 1: module not_there_either is not installed" in text
     assert "own.py, line 2: print without parentheses" in text
-    assert "line 7: module another_module" in said(problems, stops=False)
+    assert "line 7: module another_module" in sentences(problems, stops=False)
     assert found(tmp_path, "import sys\nsys.path.append('lib')\nimport below\n") == []
 
 
@@ -175,9 +175,9 @@ def test_mistakes_in_code_that_may_not_run_are_warnings(tmp_path: Path) -> None:
     main()
     """
     problems = found(tmp_path, script)
-    assert said(problems, stops=True) == ""
-    assert "no_such_module" in said(problems, stops=False)
-    assert "xrange" in said(problems, stops=False)
+    assert sentences(problems, stops=True) == ""
+    assert "no_such_module" in sentences(problems, stops=False)
+    assert "xrange" in sentences(problems, stops=False)
 
 
 def test_switches_without_open_vswitch_are_named(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_switches_without_open_vswitch_are_named(tmp_path: Path) -> None:
     net.addSwitch('s1', protocols='OpenFlow13')
     net.addController('c0', controller=RemoteController, ip='127.0.0.1')
     """
-    text = said(found(tmp_path, script), stops=False)
+    text = sentences(found(tmp_path, script), stops=False)
     assert "line 2: ovs-ofctl has no effect, so its flows are missing: netlab's switches are Linux bridges" in text
     assert "line 3: ovs-vsctl has no effect, so its queues are missing" in text
     assert "line 4: .dpctl() has no effect" in text
@@ -209,7 +209,7 @@ def test_programs_that_are_missing_are_named_with_their_packages(
     subprocess.run(['bash', '-c', 'A=1 hping3 x'])
     subprocess.Popen('ls', shell=True)
     """
-    text = said(found(tmp_path, script), stops=False)
+    text = sentences(found(tmp_path, script), stops=False)
     assert "lines 4, 6: iperf3 is not installed on this machine; its package is iperf3 (Debian, Ubuntu" in text
     for line, program in ((5, "tcpdump"), (6, "tee"), (7, "hping3"), (8, "ls")):
         assert f"line {line}: {program} is not installed" in text
@@ -227,7 +227,7 @@ def test_programs_that_are_missing_are_named_with_their_packages(
 def test_a_program_for_python_2_that_a_host_starts_is_a_warning(command: str, tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text("import SimpleHTTPServer\nserver = SimpleHTTPServer\n")
     problems = found(tmp_path, command)
-    text = said(problems, stops=False)
+    text = sentences(problems, stops=False)
     assert f"{tmp_path}/server.py, line 1: module SimpleHTTPServer is Python 2" in text
     assert f"-m fissix -w {tmp_path}/server.py" in text
     assert not any(problem.stops for problem in problems)

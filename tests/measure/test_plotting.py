@@ -29,7 +29,7 @@ ABSENT = (
 """The test does not depend on an installed Matplotlib."""
 
 
-def said(statement: str) -> str:
+def output_of(statement: str) -> str:
     script = SCRIPT.format(before=ABSENT, statement=statement)
     return subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
 
@@ -38,7 +38,7 @@ def said(statement: str) -> str:
     "statement", ["import matplotlib.pyplot as plt", "from matplotlib import pyplot", "import seaborn"]
 )
 def test_import_of_matplotlib_names_the_plots_of_netlab(statement: str) -> None:
-    told = said(statement)
+    told = output_of(statement)
     assert told.startswith(
         ("matplotlib matplotlib is not installed; figures", "seaborn seaborn is not installed; figures")
     )
@@ -46,9 +46,9 @@ def test_import_of_matplotlib_names_the_plots_of_netlab(statement: str) -> None:
 
 
 def test_a_package_that_looks_for_matplotlib_gets_pythons_own_answer() -> None:
-    assert said("print(importlib.util.find_spec('matplotlib'))") == "None\n"
+    assert output_of("print(importlib.util.find_spec('matplotlib'))") == "None\n"
     inside = "exec('try:\\n import matplotlib\\nexcept ImportError as error:\\n print(error)', {'__name__': 'package'})"
-    assert said(inside) == "No module named 'matplotlib'\n"
+    assert output_of(inside) == "No module named 'matplotlib'\n"
 
 
 def test_a_table_draws_a_figure_of_plotly() -> None:

@@ -22,7 +22,7 @@ def scenario(*changes, network=None, duration_s=20):
     return nl.Scenario(network or line(), [nl.Tcp("h1", "h2")], duration_s, changes=list(changes))
 
 
-def told(*changes, **words):
+def problems_of(*changes, **words):
     with pytest.raises(ScenarioError) as error:
         scenario(*changes, **words).validate()
     return error.value.problems
@@ -79,12 +79,12 @@ def test_parallel_links_are_distinguished_by_number():
     )
     plan = scenario(nl.Change(at_s=1, link=("h1", "h2"), number=2, rate_mbps=1), network=network).plan()
     assert [item["direction"] for item in plan["changes"]] == [2, 3]
-    (problem,) = told(nl.Change(at_s=1, link=("h1", "h2"), number=3, rate_mbps=1), network=network)
+    (problem,) = problems_of(nl.Change(at_s=1, link=("h1", "h2"), number=3, rate_mbps=1), network=network)
     assert "h1-h2 3" in problem
 
 
 def test_every_mistake_is_reported_at_once():
-    problems = told(
+    problems = problems_of(
         nl.Change(at_s=20, link=("r1", "h2"), rate_mbps=2),
         nl.Change(at_s=-1, link=("r1", "h2"), rate_mbps=2),
         nl.Change(at_s=3, link=("r1", "h9"), up=False),
@@ -112,7 +112,7 @@ def test_every_mistake_is_reported_at_once():
 
 
 def test_mistake_after_two_changes_is_reported_at_the_second():
-    (problem,) = told(
+    (problem,) = problems_of(
         nl.Change(at_s=1, link=("r1", "h2"), jitter_ms=4),
         nl.Change(at_s=2, link=("r1", "h2"), delay_ms=2),
     )
@@ -133,7 +133,7 @@ def test_mistake_after_two_changes_is_reported_at_the_second():
 def test_two_changes_of_one_moment_must_not_contradict_each_other(first, second, contradict):
     changes = [nl.Change(at_s=3, link=("r1", "h2"), **words) for words in (first, second)]
     if contradict:
-        (problem,) = told(*changes)
+        (problem,) = problems_of(*changes)
         assert problem.startswith("changes 2: ")
         assert "contradicts" in problem
         assert "at the same moment (3 s)" in problem
@@ -143,7 +143,7 @@ def test_two_changes_of_one_moment_must_not_contradict_each_other(first, second,
 
 def test_a_shared_medium_cannot_change():
     network = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", medium="802.11g")])
-    (problem,) = told(nl.Change(at_s=1, link=("h1", "h2"), delay_ms=2), network=network)
+    (problem,) = problems_of(nl.Change(at_s=1, link=("h1", "h2"), delay_ms=2), network=network)
     assert "link h1-h2 is a shared medium (802.11g), which cannot change" in problem
 
 

@@ -47,7 +47,7 @@ class Follower:
                     ahead.append((way.interface, crossed + 1))
         return found
 
-    def told_at(self, node: str) -> set[str]:
+    def known_neighbours(self, node: str) -> set[str]:
         """Addresses of neighbours for which `node` need not ask."""
         return {address for at, _, address in self.told if at == node}
 
@@ -272,7 +272,7 @@ def test_a_host_with_two_links_is_reached_at_each_address(first: str) -> None:
     for address in at.values():
         assert follower.follow("h1", "h2", address) == (["h1", "r1", "r2", "h2"], 3)
     assert Paths(topology.wiring()).address("h1", "h2") == at[behind_r2]
-    assert Paths(topology.wiring()).address("h3", "h2") in follower.told_at("h3")
+    assert Paths(topology.wiring()).address("h3", "h2") in follower.known_neighbours("h3")
     assert topology.path("h1", "h2") == ["h1", "r1", "r2", "h2"]
     assert topology.path("h3", "h2") == ["h3", "h2"]
 

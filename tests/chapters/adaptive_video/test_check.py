@@ -12,7 +12,7 @@ from netlab_course.chapters import adaptive_video
 from netlab_course.chapters.adaptive_video import check, settings
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, Player, experience_mbps
 from netlab_course.checks import Status
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 chapter = adaptive_video.begin()
 
@@ -62,25 +62,25 @@ def test_right_answers_pass(token: str) -> None:
     ],
 )
 def test_wrong_stalls_are_explained(answer: Callable[..., float], sentence: str) -> None:
-    assert sentence in said(chapter.check.stall, answer)
+    assert sentence in failure_text(chapter.check.stall, answer)
 
 
 def test_wrong_maps_are_explained() -> None:
-    assert "in the number of the quality" in said(
+    assert "in the number of the quality" in failure_text(
         chapter.check.buffer, lambda buffer_s: min(4, max(0, int((buffer_s - 5) / 10 * 4)))
     )
-    assert "returns its place in the ladder" in said(
+    assert "returns its place in the ladder" in failure_text(
         chapter.check.buffer, lambda buffer_s: LADDER_MBPS[settings.buffer_quality(buffer_s)]
     )
     assert (
         "this rounds up"
-        in said(chapter.check.buffer, lambda buffer_s: min(4, settings.buffer_quality(buffer_s) + 1)).lower()
+        in failure_text(chapter.check.buffer, lambda buffer_s: min(4, settings.buffer_quality(buffer_s) + 1)).lower()
     )
 
 
 def test_the_rate_of_the_link_is_not_what_a_chunk_measures() -> None:
-    assert "begins with ten segments" in said(chapter.check.throughput, chapter.own.path_mbps)
-    assert "changes between chunks are missing" in said(
+    assert "begins with ten segments" in failure_text(chapter.check.throughput, chapter.own.path_mbps)
+    assert "changes between chunks are missing" in failure_text(
         chapter.check.experience,
         lambda qualities_mbps, stall_s: (sum(qualities_mbps) - 9.6 * stall_s) / len(qualities_mbps),
     )
@@ -95,7 +95,7 @@ def test_the_map_by_hand(buffer_s: float, quality: int) -> None:
 
 
 def test_object_that_is_no_rule_is_no_answer() -> None:
-    assert "expected a class" in said(chapter.check.mine, 3)
+    assert "expected a class" in failure_text(chapter.check.mine, 3)
     stub = type("Mine", (), {"__doc__": "Nothing yet."})
     assert chapter.check.mine.judge(stub).status is Status.NOT_ATTEMPTED
 
@@ -113,7 +113,7 @@ def test_a_rule_that_looks_at_both_passes_and_its_videos_are_played_once(monkeyp
     [(settings.Throughput, "On your trace its experience must be above"), (settings.Buffer, "2 of 2")],
 )
 def test_the_given_rules_do_not_beat_themselves(rule: type, sentence: str) -> None:
-    assert sentence in said(chapter.check.mine, rule)
+    assert sentence in failure_text(chapter.check.mine, rule)
 
 
 def test_a_rule_that_fits_one_trace_alone_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,8 +135,8 @@ def test_errors_of_a_rule_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
             return 2.4
 
     monkeypatch.setattr(settings, "watch", lambda rule, _trace: Player(rule).ask(0.0))
-    assert "IndexError" in said(adaptive_video.begin().check.mine, Broken)
-    assert "whole number from 0 to 4, got 2.4" in said(adaptive_video.begin().check.mine, Rates)
+    assert "IndexError" in failure_text(adaptive_video.begin().check.mine, Broken)
+    assert "whole number from 0 to 4, got 2.4" in failure_text(adaptive_video.begin().check.mine, Rates)
 
 
 def video(qualities: list[int], takes_s: float = 1.0) -> Player:
@@ -176,7 +176,7 @@ def finding(**fields: Any) -> dict[str, Any]:
 )
 def test_each_part_of_the_comparison_is_judged(fields: dict[str, Any], sentence: str) -> None:
     passes(shown(), finding())
-    assert sentence in said(shown(), finding(**fields))
+    assert sentence in failure_text(shown(), finding(**fields))
 
 
 def test_a_zero_within_rounding_of_the_intervals_edge_may_lie_on_either_side() -> None:
@@ -186,7 +186,7 @@ def test_a_zero_within_rounding_of_the_intervals_edge_may_lie_on_either_side() -
     assert 0 < mean - half < 0.02 * half
     for verdict in ("below", "inside"):
         passes(shown(), finding(differences=differences, interval=(mean, half), verdict=verdict))
-    assert "must say where 0 is" in said(
+    assert "must say where 0 is" in failure_text(
         shown(), finding(differences=differences, interval=(mean, half), verdict="above")
     )
 

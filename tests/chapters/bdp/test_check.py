@@ -14,7 +14,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp
 from netlab_course.chapters import bdp
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 chapter = bdp.begin()
 own = chapter.own
@@ -114,20 +114,22 @@ def test_each_copy_waits_for_the_excess_of_its_window() -> None:
     ],
 )
 def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
-    assert sentence in said(chapter.check.overfull, answer)
+    assert sentence in failure_text(chapter.check.overfull, answer)
 
 
 def test_trying_one_window_after_the_other_uses_up_the_budget() -> None:
-    assert "all 3 transfers are used up" in said(chapter.check.window, halving)
+    assert "all 3 transfers are used up" in failure_text(chapter.check.window, halving)
 
 
 def test_a_search_that_failed_does_not_spoil_the_next() -> None:
-    said(chapter.check.window, halving)
+    failure_text(chapter.check.window, halving)
     passes(chapter.check.window, from_both_ends)
 
 
 def test_window_out_of_range_is_reported_with_the_range() -> None:
-    assert "10000 to 1000000 bytes, got 2000000" in said(chapter.check.window, lambda transfer: transfer(2_000_000)[0])
+    assert "10000 to 1000000 bytes, got 2000000" in failure_text(
+        chapter.check.window, lambda transfer: transfer(2_000_000)[0]
+    )
 
 
 def test_the_hidden_path_has_room_for_every_window_allowed() -> None:

@@ -11,7 +11,7 @@ import netlab as nl
 from netlab.measure.results import Run
 from netlab_course.chapters import congestion_collapse
 from netlab_course.checks import Check
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 OPEN = (None, None)
 chapter = congestion_collapse.begin()
@@ -51,7 +51,7 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
     ],
 )
 def test_network_without_effect_is_reported_with_the_reason(network: nl.Topology, sentence: str) -> None:
-    assert sentence in said(chapter.check.rescue, network)
+    assert sentence in failure_text(chapter.check.rescue, network)
 
 
 def measured(**changes: Any) -> Any:
@@ -79,4 +79,4 @@ def test_a_run_with_the_own_rate_passes() -> None:
     ],
 )
 def test_different_run_fails_with_the_reason(run: object, sentence: str) -> None:
-    assert sentence in said(chapter.check.my_run, run)
+    assert sentence in failure_text(chapter.check.my_run, run)

@@ -13,7 +13,7 @@ import netlab as nl
 from netlab.measure.results import Run
 from netlab_course.chapters import congestion_control
 from netlab_course.checks import Status, right_number
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 chapter = congestion_control.begin()
 own = chapter.own
@@ -33,7 +33,7 @@ def test_right_answers_pass() -> None:
 
 
 def test_a_cost_for_one_rate_only_is_no_function_of_the_path() -> None:
-    assert "a parameter" in said(chapter.check.cost, lambda rate_mbps, rtt_ms: by_area(4, rtt_ms))
+    assert "a parameter" in failure_text(chapter.check.cost, lambda rate_mbps, rtt_ms: by_area(4, rtt_ms))
 
 
 def made(
@@ -88,9 +88,9 @@ def test_the_run_that_is_asked_for_passes() -> None:
 )
 def test_different_run_fails_with_the_missing_condition(run: Any, sentence: str) -> None:
     answer = run()
-    assert sentence in said(chapter.check.sawtooth, answer)
+    assert sentence in failure_text(chapter.check.sawtooth, answer)
     if isinstance(answer, Run):
-        assert "1 of 6 conditions" in said(chapter.check.sawtooth, answer)
+        assert "1 of 6 conditions" in failure_text(chapter.check.sawtooth, answer)
 
 
 def test_printed_output_is_no_run() -> None:
@@ -101,7 +101,7 @@ def test_printed_output_is_no_run() -> None:
 def test_half_and_double_the_queue_get_the_same_answer_as_their_neighbours(factor: float) -> None:
     """Else the queue of exercise 2, tried once more, would give the answer away."""
     right = right_number(chapter.check.free)
-    told, nearby = (said(chapter.check.free, number * right) for number in (factor, 1.1 * factor))
+    told, nearby = (failure_text(chapter.check.free, number * right) for number in (factor, 1.1 * factor))
     assert told.split("packets.")[1] == nearby.split("packets.")[1]
 
 

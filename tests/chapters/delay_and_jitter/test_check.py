@@ -13,7 +13,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Command, Udp
 from netlab_course.chapters import delay_and_jitter
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 chapter = delay_and_jitter.begin()
 own = chapter.own
@@ -51,7 +51,7 @@ def test_a_short_path_takes_no_time_rather_than_less() -> None:
     def less(goodput_mbps: float, rtt_s: float) -> float:
         return rtt_s * math.ceil(math.log2(goodput_mbps * 1e6 * rtt_s / 8 / 1448 / 10))
 
-    assert "it takes 0 s, not less" in said(chapter.check.fill, less)
+    assert "it takes 0 s, not less" in failure_text(chapter.check.fill, less)
 
 
 def test_there_are_numbers_for_a_thousand_students() -> None:
@@ -79,4 +79,4 @@ def test_there_are_numbers_for_a_thousand_students() -> None:
     ],
 )
 def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
-    assert sentence in said(chapter.check.buffer, answer)
+    assert sentence in failure_text(chapter.check.buffer, answer)

@@ -14,7 +14,7 @@ from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters import fairness
 from netlab_course.conditions import Measurement
-from tests.chapters.checking import names_of_cells, passes, said
+from tests.chapters.checking import failure_text, names_of_cells, passes
 
 THREE = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
 
@@ -78,8 +78,8 @@ def test_each_condition_is_checked_in_the_run(opened: SimpleNamespace) -> None:
         "full to 88 % at least": stand_in(opened.network, (1.5, 1.5, 1.5)),
     }
     for sentence, run in cases.items():
-        assert sentence in said(opened.check, run)
+        assert sentence in failure_text(opened.check, run)
 
 
 def test_a_number_is_no_run(opened: SimpleNamespace) -> None:
-    assert "nl.run" in said(opened.check, 2.39)
+    assert "nl.run" in failure_text(opened.check, 2.39)

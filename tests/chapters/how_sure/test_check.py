@@ -10,7 +10,7 @@ import pytest
 
 from netlab import interval, theory
 from netlab_course.chapters import how_sure
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 BEST, SECOND, WORST = 0.004, 0.007, 0.010
 SCATTER = 0.002
@@ -27,16 +27,18 @@ def test_only_the_whole_number_of_runs_passes() -> None:
     """1.96 for Student's factor gives 61.47 runs with the printed numbers; 64 are needed."""
     check = how_sure.begin().check.runs
     passes(check, 64)
-    assert "Runs are whole, and 1.96 is the factor of very many values" in said(check, (1.96 * 12 / 3) ** 2)
-    assert "1.96 is the factor of very many values" in said(check, 62)
-    assert "1.96 is the factor of very many values" not in said(check, 63)
+    assert "Runs are whole, and 1.96 is the factor of very many values" in failure_text(check, (1.96 * 12 / 3) ** 2)
+    assert "1.96 is the factor of very many values" in failure_text(check, 62)
+    assert "1.96 is the factor of very many values" not in failure_text(check, 63)
     for wrong in (63, 65, 63.9, 64.2):
-        assert "✗" in said(check, wrong)
-    assert "The twelve trial runs are among the runs" in said(check, 64 - 12)
+        assert "✗" in failure_text(check, wrong)
+    assert "The twelve trial runs are among the runs" in failure_text(check, 64 - 12)
 
 
 def test_function_with_one_return_value_is_reported_with_both_required() -> None:
-    assert "mean and half width" in said(how_sure.begin().check.interval, lambda values: sum(values) / len(values))
+    assert "mean and half width" in failure_text(
+        how_sure.begin().check.interval, lambda values: sum(values) / len(values)
+    )
 
 
 @pytest.fixture
@@ -79,11 +81,13 @@ def test_runs_may_go_where_they_are_worth_most(chapter: Any) -> None:
 def test_the_runs_that_chose_the_queues_do_not_compare_them(chapter: Any) -> None:
     found = tables(chapter, range(1, 12))
     found["A"].loc[found["A"]["seed"] <= 2, "loss_rate"] += 0.004
-    assert "this is the interval of all seeds; leave out" in said(chapter.check.decision, [found, paired(found), "B"])
+    assert "this is the interval of all seeds; leave out" in failure_text(
+        chapter.check.decision, [found, paired(found), "B"]
+    )
     fresh = paired({queue: each[each["seed"] > 2] for queue, each in found.items()})
     passes(chapter.check.decision, [found, fresh, "B"])
     same = {**tables(chapter, range(1, 9)), "C": table(chapter, "C", WORST, range(1, 9))}
-    heard = said(chapter.check.decision, [same, paired(same), "B"])
+    heard = failure_text(chapter.check.decision, [same, paired(same), "B"])
     assert "must have 5 fresh seeds in common" in heard and "Seen: 0 fresh seeds in common with A" in heard
 
 
@@ -112,7 +116,7 @@ def test_each_condition_looks_at_the_runs(chapter: Any) -> None:
         ([others, right, "B"], "must have 5 fresh seeds in common"),
     ]
     for answer, sentence in cases:
-        assert sentence in said(decide, answer), sentence
+        assert sentence in failure_text(decide, answer), sentence
 
 
 def test_combined_half_widths_are_reported_when_the_third_queue_varies_little(chapter: Any) -> None:
@@ -122,7 +126,7 @@ def test_combined_half_widths_are_reported_when_the_third_queue_varies_little(ch
     assert losses["C"].mean() < losses["A"].mean()
     (best, its_half), (second, second_half) = interval(losses["B"]), interval(losses["A"])
     apart = (second - best, float(np.hypot(its_half, second_half)))
-    assert "this is the two half widths put together" in said(chapter.check.decision, [found, apart, "B"])
+    assert "this is the two half widths put together" in failure_text(chapter.check.decision, [found, apart, "B"])
 
 
 def test_answer_of_the_wrong_form_is_reported(chapter: Any) -> None:
@@ -130,11 +134,11 @@ def test_answer_of_the_wrong_form_is_reported(chapter: Any) -> None:
     no_table: dict[str, Any] = {**found}
     no_table["C"] = [1, 2]
     decide = chapter.check.decision
-    assert "a list of three" in said(decide, [found, (0.1, 0.2)])
-    assert 'a table for "A", "B" and "C"' in said(decide, [{"A": found["A"]}, (0.1, 0.2), "A"])
-    assert "what nl.repeat(...) returned" in said(decide, [no_table, (0.1, 0.2), "A"])
-    assert "mean and half width" in said(decide, [found, 0.1, "A"])
-    assert "one of 'A', 'B', 'C'" in said(decide, [found, (0.1, 0.2), "D"])
+    assert "a list of three" in failure_text(decide, [found, (0.1, 0.2)])
+    assert 'a table for "A", "B" and "C"' in failure_text(decide, [{"A": found["A"]}, (0.1, 0.2), "A"])
+    assert "what nl.repeat(...) returned" in failure_text(decide, [no_table, (0.1, 0.2), "A"])
+    assert "mean and half width" in failure_text(decide, [found, 0.1, "A"])
+    assert "one of 'A', 'B', 'C'" in failure_text(decide, [found, (0.1, 0.2), "D"])
 
 
 def test_the_letters_stand_for_other_queues_in_other_copies() -> None:
@@ -147,15 +151,17 @@ def test_the_letters_stand_for_other_queues_in_other_copies() -> None:
 
 def test_wrong_half_width_is_not_reported_as_a_constant(chapter: Any) -> None:
     """The mean of the same values was right before it, but that trial had the same arguments."""
-    heard = said(chapter.check.interval, lambda values: (np.mean(values), 4.44))
+    heard = failure_text(chapter.check.interval, lambda values: (np.mean(values), 4.44))
     assert "the half width of values=" in heard and "number written into" not in heard
 
 
 def test_an_interval_as_two_edges_or_to_the_worst_queue_is_named(chapter: Any) -> None:
     found = tables(chapter)
     mean, half = paired(found)
-    assert "two edges" in said(chapter.check.decision, [found, (mean - half, mean + half), "B"])
+    assert "two edges" in failure_text(chapter.check.decision, [found, (mean - half, mean + half), "B"])
     found["C"] = table(chapter, "C", WORST, range(1, 5))
     losses = {queue: each.set_index("seed")["loss_rate"] for queue, each in found.items()}
     worst = interval((losses["C"] - losses["B"]).dropna())
-    assert "the difference to C, which is not the next best" in said(chapter.check.decision, [found, worst, "B"])
+    assert "the difference to C, which is not the next best" in failure_text(
+        chapter.check.decision, [found, worst, "B"]
+    )

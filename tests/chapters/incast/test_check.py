@@ -18,7 +18,7 @@ from netlab_course.chapters import incast
 from netlab_course.chapters.incast import settings
 from netlab_course.chapters.incast.check import LAST_ASK_S, last_ask_ms
 from netlab_course.checks import Status
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 PLAIN: dict[str, Any] = {}
 
@@ -86,11 +86,13 @@ def slope(servers: int, response_bytes: int, rate_mbps: float, rtt_ms: float) ->
 def test_ideal_time_passes_and_other_answers_fail_with_the_reason(chapter: Any) -> None:
     check = chapter.check.ideal
     passes(check, slope)
-    assert "expected a function" in said(check, 4.38)
+    assert "expected a function" in failure_text(check, 4.38)
     assert check.judge(lambda servers, response_bytes, rate_mbps, rtt_ms: ...).status is Status.NOT_ATTEMPTED
-    assert "it is called with (servers, response_bytes, rate_mbps, rtt_ms)" in said(check, lambda servers: servers)
-    assert "number" in said(check, lambda servers, response_bytes, rate_mbps, rtt_ms: "soon")
-    sixteen = said(check, lambda servers, response_bytes, rate_mbps, rtt_ms: 4.38)
+    assert "it is called with (servers, response_bytes, rate_mbps, rtt_ms)" in failure_text(
+        check, lambda servers: servers
+    )
+    assert "number" in failure_text(check, lambda servers, response_bytes, rate_mbps, rtt_ms: "soon")
+    sixteen = failure_text(check, lambda servers, response_bytes, rate_mbps, rtt_ms: 4.38)
     assert "For a hint" in sixteen and "4.75" not in sixteen
 
 
@@ -101,10 +103,12 @@ def test_the_first_number_of_servers_too_many_passes(token: str) -> None:
     size = math.ceil(1000 * own.drop_kb / 1448)
     first = next(n for n in range(1, 99) if n * (size + 10) / 2 > own.drop_queue + 1e5 / 8 / 1514)
     passes(chapter.check.first_drop, first)
-    assert "first burst alone" in said(chapter.check.first_drop, math.floor((own.drop_queue + 1e5 / 8 / 1514) / 10) + 1)
-    assert "the first too large" in said(chapter.check.first_drop, first - 1)
-    assert "whole number" in said(chapter.check.first_drop, first + 0.1)
-    assert "got" in said(chapter.check.first_drop, "many")
+    assert "first burst alone" in failure_text(
+        chapter.check.first_drop, math.floor((own.drop_queue + 1e5 / 8 / 1514) / 10) + 1
+    )
+    assert "the first too large" in failure_text(chapter.check.first_drop, first - 1)
+    assert "whole number" in failure_text(chapter.check.first_drop, first + 0.1)
+    assert "got" in failure_text(chapter.check.first_drop, "many")
 
 
 def test_a_shorter_timer_passes_and_each_condition_is_looked_for(chapter: Any) -> None:
@@ -120,32 +124,32 @@ def test_a_shorter_timer_passes_and_each_condition_is_looked_for(chapter: Any) -
         "Only sysctls may differ": stand_in(own, congestion="dctcp", port=settings.step(), sysctls=short),
     }
     for sentence, run in cases.items():
-        assert sentence in said(check, run), sentence
-    assert "expected what nl.run(...) returns" in said(check, 5000)
+        assert sentence in failure_text(check, run), sentence
+    assert "expected what nl.run(...) returns" in failure_text(check, 5000)
 
 
 @pytest.mark.parametrize("key", ["timer_run", "marks_run"])
 def test_a_smaller_rack_is_in_time_for_no_points(chapter: Any, key: str) -> None:
-    told = said(getattr(chapter.check, key), stand_in(chapter.own, last_ms=0.6, servers=2))
+    told = failure_text(getattr(chapter.check, key), stand_in(chapter.own, last_ms=0.6, servers=2))
     assert "It must be the rack of the exercise" in told and "0.6 ms in another rack" in told
 
 
 def test_an_answer_that_did_not_arrive_is_not_in_time(chapter: Any) -> None:
     run = stand_in(chapter.own)
     run.requests.loc[run.requests.index[-1], "completion_s"] = math.nan
-    assert "an answer that did not arrive" in said(chapter.check.timer_run, run)
+    assert "an answer that did not arrive" in failure_text(chapter.check.timer_run, run)
     short = stand_in(chapter.own)
     short = replace(short, requests=short.requests[short.requests["request"] < 5])
-    assert "an answer that did not arrive" in said(chapter.check.timer_run, short), "asks that nobody made"
+    assert "an answer that did not arrive" in failure_text(chapter.check.timer_run, short), "asks that nobody made"
 
 
 def test_marks_pass_and_a_shorter_timer_does_not(chapter: Any) -> None:
     own, check = chapter.own, chapter.check.marks_run
     marks: dict[str, Any] = {"congestion": "dctcp", "port": settings.step()}
     passes(check, stand_in(own, last_ms=own.marks_ms - 1, **marks))
-    assert "No sysctl may be set" in said(check, stand_in(own, sysctls={settings.MIN_RTO: 5000}, **marks))
-    assert f"Seen: {own.marks_ms + 1:.1f} ms." in said(check, stand_in(own, last_ms=own.marks_ms + 1, **marks))
-    assert "It must be the rack" in said(check, stand_in(own, servers=4, **marks))
+    assert "No sysctl may be set" in failure_text(check, stand_in(own, sysctls={settings.MIN_RTO: 5000}, **marks))
+    assert f"Seen: {own.marks_ms + 1:.1f} ms." in failure_text(check, stand_in(own, last_ms=own.marks_ms + 1, **marks))
+    assert "It must be the rack" in failure_text(check, stand_in(own, servers=4, **marks))
 
 
 def finding(own: Any, last_ms: Any, verdict: str = "undecided") -> list[Any]:
@@ -169,9 +173,9 @@ def test_the_claim_is_judged_by_the_interval_of_the_last_ask(chapter: Any) -> No
     for times, right in ((claimed - scattered, "supported"), (claimed + scattered, "refuted")):
         passes(chapter.check.repeated, finding(chapter.own, times, right))
         for wrong in {"supported", "undecided", "refuted"} - {right}:
-            assert f"less than {claimed} ms" in said(chapter.check.repeated, finding(chapter.own, times, wrong))
+            assert f"less than {claimed} ms" in failure_text(chapter.check.repeated, finding(chapter.own, times, wrong))
     passes(chapter.check.repeated, finding(chapter.own, claimed + np.array([-1, 1] * 4)))
-    assert "expected a list of four" in said(chapter.check.repeated, [1, 2])
+    assert "expected a list of four" in failure_text(chapter.check.repeated, [1, 2])
 
 
 def test_usual_wrong_times_of_the_last_ask_are_named(chapter: Any) -> None:
@@ -183,6 +187,6 @@ def test_usual_wrong_times_of_the_last_ask_are_named(chapter: Any) -> None:
         (1000 * (ends.mean() - LAST_ASK_S), "ends with the slowest"),
         (1000 * (ends.max() - 10), "19 pauses"),
     ):
-        assert words in said(chapter.check.repeated, [table, interval(values), refutation, verdict])
+        assert words in failure_text(chapter.check.repeated, [table, interval(values), refutation, verdict])
     other = SimpleNamespace(servers=chapter.own.servers - 1, queue_packets=chapter.own.queue_packets)
-    assert "must be what the exercise describes" in said(chapter.check.repeated, finding(other, late))
+    assert "must be what the exercise describes" in failure_text(chapter.check.repeated, finding(other, late))

@@ -10,7 +10,7 @@ import pytest
 
 from netlab.runs.replications import interval
 from netlab_course.chapters import load_and_delay
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 TOKENS = ["", "anna", "ben"]
 
@@ -40,14 +40,14 @@ def test_wait_of_m_m_1_is_reported_with_the_residual_transmission() -> None:
         load = offered_mbps / payload_bytes * (payload_bytes + 42) / rate_mbps
         return service_ms / (1 - load)
 
-    assert "how much is left on average" in said(load_and_delay.begin().check.mean_delay, wrong)
+    assert "how much is left on average" in failure_text(load_and_delay.begin().check.mean_delay, wrong)
 
 
 @pytest.mark.parametrize("token", TOKENS)
 def test_wrong_number_of_calls_does_not_pass(token: str) -> None:
     check = load_and_delay.begin(token).check.calls
     for number in (check.exactly - 1, check.exactly + 1):
-        said(check, int(number))
+        failure_text(check, int(number))
 
 
 def finding(chapter, halfs: float, seconds: float = 75.0) -> list[object]:
@@ -64,9 +64,9 @@ def finding(chapter, halfs: float, seconds: float = 75.0) -> list[object]:
 def test_precise_mean_passes_and_a_wide_interval_is_reported() -> None:
     chapter = load_and_delay.begin()
     passes(chapter.check.busy, finding(chapter, 0.02))
-    assert "at most 3 % of the mean. Seen: 6." in said(chapter.check.busy, finding(chapter, 0.1))
+    assert "at most 3 % of the mean. Seen: 6." in failure_text(chapter.check.busy, finding(chapter, 0.1))
 
 
 def test_another_scenario_or_shorter_runs_do_not_count() -> None:
     chapter = load_and_delay.begin()
-    assert "what the exercise describes" in said(chapter.check.busy, finding(chapter, 0.02, seconds=5))
+    assert "what the exercise describes" in failure_text(chapter.check.busy, finding(chapter, 0.02, seconds=5))

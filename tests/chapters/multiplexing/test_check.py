@@ -7,7 +7,7 @@ import pytest
 import netlab as nl
 from netlab_course.chapters import multiplexing
 from netlab_course.checks import Check, Status
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 chapter = multiplexing.begin()
 own = chapter.own
@@ -66,14 +66,16 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
     ],
 )
 def test_wrong_water_filling_is_reported_with_the_reason(answer: object, sentence: str) -> None:
-    assert sentence in said(chapter.check.water, answer)
+    assert sentence in failure_text(chapter.check.water, answer)
 
 
 def test_labs_own_queue_is_distinguished_from_a_computation() -> None:
-    assert "computed with L1's rate, or is the lab's own queue" in said(chapter.check.room, 100)
+    assert "computed with L1's rate, or is the lab's own queue" in failure_text(chapter.check.room, 100)
     another = multiplexing.begin("dora")
     assert another.own.most_ms != 90
-    assert "computed with L1's rate. Which" in said(another.check.room, (another.own.most_ms - 60) * 40 / 12.112)
+    assert "computed with L1's rate. Which" in failure_text(
+        another.check.room, (another.own.most_ms - 60) * 40 / 12.112
+    )
 
 
 @pytest.mark.parametrize("returned", [None, ...])
@@ -82,5 +84,5 @@ def test_water_filling_that_returns_nothing_is_not_right(returned: object) -> No
 
 
 def test_function_that_returns_no_dict_gets_no_message_about_flows() -> None:
-    answer = said(chapter.check.water, lambda capacities_mbps, routes: 5)
+    answer = failure_text(chapter.check.water, lambda capacities_mbps, routes: 5)
     assert "'c': ['B']}: it should return a dict of rates by flow, not int." in answer

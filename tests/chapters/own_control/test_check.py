@@ -15,7 +15,7 @@ from netlab_course.chapters.own_control import check
 from netlab_course.chapters.own_control.settings import Window, side_by_side
 from netlab_course.checks import Status
 from netlab_course.repetition import RepeatedMeasurement, Repetition
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 chapter = own_control.begin()
 
@@ -105,23 +105,23 @@ def test_the_window_that_has_the_greatest_power_in_runs_is_right(token: str) -> 
 
 
 def test_a_path_of_40_ms_written_into_the_function_is_found() -> None:
-    assert "got 60.56 ms" in said(
+    assert "got 60.56 ms" in failure_text(
         chapter.check.delay,
         lambda window_segments, rate_mbps, base_rtt_ms: max(40, window_segments * 12.112 / rate_mbps),
     )
 
 
 def test_the_numbers_of_the_first_link_are_found() -> None:
-    assert "a link of 10 Mbit/s only" in said(
+    assert "a link of 10 Mbit/s only" in failure_text(
         chapter.check.delay,
         lambda window_segments, rate_mbps, base_rtt_ms: max(base_rtt_ms, window_segments * 1.2112),
     )
-    assert "window of the first link" in said(chapter.check.best, 33)
-    assert "These are kbit" in said(chapter.check.best, 300)
+    assert "window of the first link" in failure_text(chapter.check.best, 33)
+    assert "These are kbit" in failure_text(chapter.check.best, 300)
     own = chapter.own
     in_kb = own.rate_mbps * own.base_rtt_ms / 8
-    assert "in kB, or one and a half times what fills it" in said(chapter.check.best, in_kb)
-    assert "in kB, or one and a half times what fills it" in said(chapter.check.best, 1.5 * in_kb / 1.514)
+    assert "in kB, or one and a half times what fills it" in failure_text(chapter.check.best, in_kb)
+    assert "in kB, or one and a half times what fills it" in failure_text(chapter.check.best, 1.5 * in_kb / 1.514)
 
 
 @pytest.mark.library
@@ -140,7 +140,7 @@ def test_the_numbers_of_the_first_link_are_found() -> None:
     ],
 )
 def test_control_other_than_aimd_is_reported_with_the_missing_part(control: type, sentence: str) -> None:
-    assert sentence in said(chapter.check.aimd, control)
+    assert sentence in failure_text(chapter.check.aimd, control)
 
 
 @pytest.mark.library
@@ -150,12 +150,14 @@ def test_aimd_passes() -> None:
 
 @pytest.mark.library
 def test_failing_class_is_reported_with_its_own_line() -> None:
-    assert "ack.nothing is unknown: got 'nothing'; allowed: now_s, rtt_ms" in said(chapter.check.aimd, Broken)
+    assert "ack.nothing is unknown: got 'nothing'; allowed: now_s, rtt_ms" in failure_text(chapter.check.aimd, Broken)
 
 
 def test_object_that_is_no_class_is_no_answer() -> None:
-    assert "expected a class" in said(chapter.check.mine, 12)
-    assert "nothing calls ack" in said(chapter.check.mine, type("Mine", (), {"__module__": "student", "ack": len}))
+    assert "expected a class" in failure_text(chapter.check.mine, 12)
+    assert "nothing calls ack" in failure_text(
+        chapter.check.mine, type("Mine", (), {"__module__": "student", "ack": len})
+    )
     stub = type("Mine", (), {"__module__": "student", "__doc__": "Nothing yet."})
     assert chapter.check.mine.judge(stub).status is Status.NOT_ATTEMPTED
 
@@ -259,5 +261,5 @@ def test_another_quotient_is_named_and_costs_one_condition(instead: Any, sentenc
     values = instead(goodput / table.pivot_table(index="seed", columns="src", values="rtt_ms"), goodput)
     mean, half = nl.interval(values)
     word = "above" if mean + half < 1 else "below" if mean - half > 1 else "inside"
-    told = said(repeated, [table, (mean, half), "An interval that holds 1, or lies below it.", word])
+    told = failure_text(repeated, [table, (mean, half), "An interval that holds 1, or lies below it.", word])
     assert sentence in told and "1 of 5 conditions" in told

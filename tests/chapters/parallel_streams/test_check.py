@@ -12,7 +12,7 @@ import netlab as nl
 from netlab.measure.results import Run
 from netlab_course.chapters import parallel_streams as chapter
 from netlab_course.checks import Check
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
@@ -75,4 +75,4 @@ def test_a_connection_that_fills_the_link_passes(window_bytes: int) -> None:
     ],
 )
 def test_different_run_fails_with_the_reason(run: object, sentence: str) -> None:
-    assert sentence in said(CHECK, run)
+    assert sentence in failure_text(CHECK, run)

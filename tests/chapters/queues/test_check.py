@@ -13,7 +13,7 @@ from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters import queues
-from tests.chapters.checking import names_of_cells, passes, said
+from tests.chapters.checking import failure_text, names_of_cells, passes
 
 
 def stand_in(
@@ -75,7 +75,7 @@ def test_marks_without_losses_pass_and_each_condition_is_looked_for(opened: Simp
         "88 % of the link's limit": stand_in(opened.marks, goodput_mbps=15.0),
     }
     for sentence, run in cases.items():
-        assert sentence in said(check, run)
+        assert sentence in failure_text(check, run)
 
 
 def test_a_full_and_nearly_empty_queue_passes_and_each_condition_is_looked_for(opened: SimpleNamespace) -> None:
@@ -89,4 +89,4 @@ def test_a_full_and_nearly_empty_queue_passes_and_each_condition_is_looked_for(o
         "must wait less": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.12, rtt_ms=37.0),
     }
     for sentence, run in cases.items():
-        assert sentence in said(check, run)
+        assert sentence in failure_text(check, run)

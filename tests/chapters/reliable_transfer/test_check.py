@@ -21,7 +21,7 @@ from netlab_course.chapters.reliable_transfer.programs import (
     StopAndWaitSender,
 )
 from netlab_course.checks import Status
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 CHECK = reliable_transfer.begin().check
 
@@ -306,7 +306,7 @@ class LeavesTheTimer(WaitSender):
 def test_a_fault_of_stop_and_wait_is_found_by_its_schedule(
     sender: type, receiver: type, schedule: str, found: str
 ) -> None:
-    sentence = said(CHECK.stop_and_wait, protocol(sender, receiver))
+    sentence = failure_text(CHECK.stop_and_wait, protocol(sender, receiver))
     assert schedule in sentence and found in sentence, sentence
 
 
@@ -415,7 +415,7 @@ class ListInTheClass(GoBackNSender):
     ],
 )
 def test_a_fault_of_go_back_n_is_found_by_its_schedule(sender: type, schedule: str, found: str) -> None:
-    sentence = said(CHECK.go_back_n, protocol(sender, InOrderReceiver))
+    sentence = failure_text(CHECK.go_back_n, protocol(sender, InOrderReceiver))
     assert schedule in sentence and found in sentence, sentence
     assert sender is not OldestOnly or "TIMEOUT_S" not in sentence, "its timer is right"
 
@@ -472,7 +472,7 @@ class KeepsInTheClass(SelectiveReceiver):
     ],
 )
 def test_a_fault_of_selective_repeat_is_found_by_its_schedule(receiver: type, schedule: str, found: str) -> None:
-    sentence = said(CHECK.selective_repeat, protocol(SelectiveSender, receiver))
+    sentence = failure_text(CHECK.selective_repeat, protocol(SelectiveSender, receiver))
     assert schedule in sentence and found in sentence, sentence
 
 
@@ -503,7 +503,7 @@ def test_headers_counted_as_data_are_named() -> None:
             rate_mbps, window * (payload_bytes + 42) * 8 / 1000 / (rtt_ms + (payload_bytes + 42) * 8 / rate_mbps / 1000)
         )
 
-    assert "Goodput is of the payload alone" in said(CHECK.window, answer)
+    assert "Goodput is of the payload alone" in failure_text(CHECK.window, answer)
 
 
 def test_error_of_a_class_is_reported_with_its_line() -> None:
@@ -511,7 +511,7 @@ def test_error_of_a_class_is_reported_with_its_line() -> None:
         def on_datagram(self, _now_s: float, data: bytes) -> None:
             raise KeyError(data)
 
-    sentence = said(CHECK.stop_and_wait, protocol(Broken, WaitReceiver))
+    sentence = failure_text(CHECK.stop_and_wait, protocol(Broken, WaitReceiver))
     assert "Broken.on_datagram" in sentence and "raise KeyError(data)" in sentence
 
 
@@ -525,7 +525,7 @@ def test_a_class_as_the_notebook_came_with_it_is_not_attempted(capsys: pytest.Ca
 
 @pytest.mark.parametrize("answer", [3, WaitSender])
 def test_object_that_is_no_protocol_is_reported(answer: object) -> None:
-    assert "expected what protocol(MySender, MyReceiver) returns" in said(CHECK.stop_and_wait, answer)
+    assert "expected what protocol(MySender, MyReceiver) returns" in failure_text(CHECK.stop_and_wait, answer)
 
 
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
@@ -591,4 +591,6 @@ class FastGoBackSender(FastRetransmitSender):
 
 def test_go_back_n_passes_with_moderate_but_not_excessive_fast_retransmit() -> None:
     passes(CHECK.go_back_n, protocol(FastRetransmitSender, InOrderReceiver))
-    assert "Equal ACKs need not mean a loss" in said(CHECK.go_back_n, protocol(FastGoBackSender, InOrderReceiver))
+    assert "Equal ACKs need not mean a loss" in failure_text(
+        CHECK.go_back_n, protocol(FastGoBackSender, InOrderReceiver)
+    )

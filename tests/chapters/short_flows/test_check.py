@@ -16,7 +16,7 @@ from netlab.runs.replications import table_of
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters import short_flows
 from netlab_course.chapters.short_flows import settings as chapter_settings
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 SEGMENTS = (1, 12, 40, 100, 101, 102)
 
@@ -31,7 +31,7 @@ def test_right_answers_pass(token: str) -> None:
     passes(chapter.check.stairs, stairs_ms)
     segments = math.ceil(1000 * chapter.own.page_kb / 1448)
     passes(chapter.check.window, math.ceil(segments / 3))
-    assert said(chapter.check.window, math.ceil(segments / 3) - 1) != ""
+    assert failure_text(chapter.check.window, math.ceil(segments / 3) - 1) != ""
 
 
 def stand_in(own: Any, *, rate_mbps: float = 0, delay_ms: float = 0, **other: Any) -> Run:
@@ -77,19 +77,19 @@ def test_each_condition_is_checked_in_the_run() -> None:
         ),
     }
     for sentence, run in cases.items():
-        assert sentence in said(chapter.check.staircase, run)
+        assert sentence in failure_text(chapter.check.staircase, run)
 
 
 def test_a_transfer_that_never_ended_is_not_over() -> None:
     chapter = short_flows.begin()
     run = stand_in(chapter.own)
     run.flows.loc[2, "completion_s"] = math.nan
-    assert "must be over before the next one starts" in said(chapter.check.staircase, run)
-    assert "not over" in said(chapter.check.staircase, run)
+    assert "must be over before the next one starts" in failure_text(chapter.check.staircase, run)
+    assert "not over" in failure_text(chapter.check.staircase, run)
 
 
 def test_a_segment_of_1500_bytes_is_not_right() -> None:
-    wrong = said(
+    wrong = failure_text(
         short_flows.begin().check.stairs,
         lambda **case: stairs_ms(**{**case, "size_bytes": case["size_bytes"] * 1448 / 1500}),
     )
@@ -101,7 +101,7 @@ def test_transfers_in_the_wrong_direction_are_reported() -> None:
     run = stand_in(chapter.own)
     for item in run.settings["scenario"]["traffic"]:
         item["src"], item["dst"] = "h2", "h1"
-    assert "Seen: h2 to h1: 1448 bytes" in said(chapter.check.staircase, run)
+    assert "Seen: h2 to h1: 1448 bytes" in failure_text(chapter.check.staircase, run)
 
 
 LATE_PAGES = [10, 17, 3, 13, 20, 7, 10, 16]
@@ -133,7 +133,7 @@ def test_shares_of_late_pages_pass_and_their_verdict_follows_the_students_statem
     right = "refuted" if stated > mean + half else "supported" if stated < mean - half else "undecided"
     passes(chapter.check.repeated, finding(chapter.own, shares, right))
     for wrong in {"supported", "undecided", "refuted"} - {right}:
-        assert f"more than {stated} %" in said(chapter.check.repeated, finding(chapter.own, shares, wrong))
+        assert f"more than {stated} %" in failure_text(chapter.check.repeated, finding(chapter.own, shares, wrong))
 
 
 @pytest.mark.parametrize(
@@ -148,14 +148,14 @@ def test_shares_of_late_pages_pass_and_their_verdict_follows_the_students_statem
 )
 def test_other_numbers_than_the_share_of_late_pages_are_named(shares: Any, words: str) -> None:
     chapter = short_flows.begin()
-    assert words in said(chapter.check.repeated, finding(chapter.own, shares))
+    assert words in failure_text(chapter.check.repeated, finding(chapter.own, shares))
 
 
 def test_loss_rate_of_another_student_is_refused() -> None:
     chapter = short_flows.begin()
     other = SimpleNamespace(loss_percent=chapter.own.loss_percent + 1)
     answer = finding(other, np.array(LATE_PAGES) / chapter_settings.PAGES * 100)
-    assert "must be what the exercise describes" in said(chapter.check.repeated, answer)
+    assert "must be what the exercise describes" in failure_text(chapter.check.repeated, answer)
 
 
 def test_a_round_too_many_where_the_last_one_is_full_is_not_taken_for_equal_rounds() -> None:
@@ -164,7 +164,7 @@ def test_a_round_too_many_where_the_last_one_is_full_is_not_taken_for_equal_roun
     def wrong(size_bytes: float, rtt_ms: float, initial_window_segments: int) -> float:
         return rtt_ms * (math.floor(math.log2(size_bytes / (initial_window_segments * 1448) + 1)) + 1.5)
 
-    heard = said(short_flows.begin().check.stairs, wrong)
+    heard = failure_text(short_flows.begin().check.stairs, wrong)
     assert "size_bytes=101360" in heard and "This is a round trip too many" in heard
     assert "each round sends as much as the first" not in heard
 
@@ -174,6 +174,6 @@ def test_large_transfers_lie_on_no_stair() -> None:
     chapter = short_flows.begin()
     run = stand_in(chapter.own)
     run.flows["completion_s"] *= 1.1
-    assert "on 4 different stairs or more, each within 5 % of your function. Seen: 0;" in said(
+    assert "on 4 different stairs or more, each within 5 % of your function. Seen: 0;" in failure_text(
         chapter.check.staircase, run
     )

@@ -12,7 +12,7 @@ import netlab as nl
 from netlab.measure.results import Run
 from netlab_course.chapters import tcp_beside_udp as chapter
 from netlab_course.checks import Check
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 
 def wait(first_timer_ms: float, loss_rate: float) -> float:
@@ -95,4 +95,4 @@ def test_a_run_that_saves_tcp_passes() -> None:
     ],
 )
 def test_different_run_fails_with_the_reason(run: object, sentence: str) -> None:
-    assert sentence in said(CHECK, run)
+    assert sentence in failure_text(CHECK, run)

@@ -14,7 +14,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Udp
 from netlab_course.chapters import udp_loss
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 chapter = udp_loss.begin()
 own = chapter.own
@@ -93,11 +93,11 @@ def test_each_copy_counts_the_bytes_of_its_own_payload() -> None:
     ],
 )
 def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
-    assert sentence in said(chapter.check.overload, answer)
+    assert sentence in failure_text(chapter.check.overload, answer)
 
 
 def test_long_fast_probe_is_reported_with_its_cost() -> None:
-    assert "datagrams, 50 are allowed" in said(chapter.check.search, lambda probe: probe(60, 1) * 1042 / 1000)
+    assert "datagrams, 50 are allowed" in failure_text(chapter.check.search, lambda probe: probe(60, 1) * 1042 / 1000)
 
 
 def test_a_search_in_small_steps_is_stopped() -> None:
@@ -107,7 +107,7 @@ def test_a_search_in_small_steps_is_stopped() -> None:
             offered += 0.5
         return offered
 
-    assert "all 8 probes are used up" in said(chapter.check.search, creeping)
+    assert "all 8 probes are used up" in failure_text(chapter.check.search, creeping)
 
 
 def test_halving_the_range_with_probes_of_a_second_loses_too_much() -> None:
@@ -118,7 +118,7 @@ def test_halving_the_range_with_probes_of_a_second_loses_too_much() -> None:
             low, high = (middle, high) if probe(middle, 1) > 0.9999 * middle else (low, middle)
         return (low + high) / 2 * 1042 / 1000
 
-    assert "datagrams, 50 are allowed" in said(chapter.check.search, bisecting)
+    assert "datagrams, 50 are allowed" in failure_text(chapter.check.search, bisecting)
 
 
 def test_a_search_that_failed_does_not_spoil_the_next() -> None:
@@ -126,7 +126,7 @@ def test_a_search_that_failed_does_not_spoil_the_next() -> None:
         while True:
             probe(2, 0.01)
 
-    said(chapter.check.search, wasteful)
+    failure_text(chapter.check.search, wasteful)
     passes(chapter.check.search, burst)
 
 

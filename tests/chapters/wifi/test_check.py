@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netlab_course.chapters import wifi
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import failure_text, passes
 
 
 def ceiling(payload_bytes: int, rate_mbps: int) -> float:
@@ -28,10 +28,10 @@ def test_each_copy_has_a_payload_that_just_gets_enough(token: str) -> None:
 
 @pytest.mark.parametrize("payload_bytes", [700, 703, 705])
 def test_a_payload_that_does_not_get_enough_or_is_not_the_smallest_fails(payload_bytes: int) -> None:
-    assert "got" in said(wifi.begin().check.payload, payload_bytes)
+    assert "got" in failure_text(wifi.begin().check.payload, payload_bytes)
 
 
 def test_payload_one_byte_off_is_reported() -> None:
     check = wifi.begin().check.payload
-    assert "One byte less does it, too." in said(check, 705)
-    assert "This payload just misses it." in said(check, 703)
+    assert "One byte less does it, too." in failure_text(check, 705)
+    assert "This payload just misses it." in failure_text(check, 703)
