@@ -162,8 +162,8 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
 
 
 def needs_explanation(row: Row) -> bool:
-    """Return whether our or the published value of a row differs by more than 3 % from a theory (netlab's or the
-    publisher's) or, without netlab's theory, from each other; rows in EXPLAINED_ANYHOW always do.
+    """Return whether a row needs a sentence: our value differs by more than 3 % from netlab's theory, or the published
+    one from netlab's or the publisher's, or without netlab's theory both from each other, or it is in EXPLAINED_ANYHOW.
     """
     published_row = row.published
     if (published_row.source, published_row.table, published_row.quantity) in EXPLAINED_ANYHOW:

@@ -130,8 +130,8 @@ def _watch_loops() -> bool:
 
 
 def _check_jump(code: CodeType, *_place: object) -> object:
-    """Raise TimeIsUpError if this thread's limit is exceeded; `sys.monitoring` calls this at each backward jump in
-    `code`. Return DISABLE for netlab's own code, which is then no longer monitored.
+    """Raise TimeIsUpError if a limit of this thread is exceeded; `sys.monitoring` calls this at each jump in `code`.
+    Return DISABLE for netlab's own code, where this jump is then no longer monitored.
     """
     if _calls and _is_over(_calls.get(threading.get_ident())):
         raise TimeIsUpError

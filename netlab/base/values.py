@@ -33,7 +33,8 @@ def is_integer(value: object) -> bool:
 
 
 def to_python(value: Any) -> Any:
-    """Return a value in a form for JSON: NumPy's scalars as Python's numbers, mappings as dicts, all others unchanged.
+    """Return a value in a form for JSON: NumPy's scalars as Python's numbers, also in mappings, which become dicts; other
+    values, such as lists and arrays, unchanged.
 
     >>> import numpy as np
     >>> to_python({"queue_packets": np.arange(3)[2]})

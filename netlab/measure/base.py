@@ -53,7 +53,7 @@ class Measure(Generic[ItemType, TotalsType]):
         raise NotImplementedError
 
     def flow_row(self, **numbers: object) -> Row:
-        """Return the item's row in the table `flows`, with the columns `numbers`; for traffic between two nodes."""
+        """Return the row in `flows` of traffic between two nodes: label, kind, ends, times and error, then `numbers`."""
         item = cast("FlowItem", self.item)
         return {
             "flow": item["label"],

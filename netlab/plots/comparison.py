@@ -325,7 +325,7 @@ class Comparison:
             )
 
     def _theory_label(self, series_list: list[_Series]) -> str:
-        """Return the legend's text for a theory that the series `series_list` share."""
+        """Return the legend's text of the theory of these series: its name, with theirs unless all series share it."""
         if len(series_list) == len(self._series):
             return series_list[0].theory_name
         return f"{series_list[0].theory_name}, {' and '.join(series.name for series in series_list)}"

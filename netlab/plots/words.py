@@ -52,7 +52,7 @@ def role(trace: Any) -> str | None:
 
 
 def _without_tags(text: str) -> str:
-    """Return a text without Plotly's tags; a line break becomes a space."""
+    """Return a text in which each of Plotly's tags, and white space of any length, is one space."""
     return " ".join(re.sub(r"<[^>]*>", " ", text).split())
 
 

@@ -222,8 +222,8 @@ def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> l
 
 
 def _failure_text(error: BaseException) -> str:
-    """Return a description of an error for reports: the text of a NetlabError; of other errors only the type, because
-    their text may come from a student.
+    """Return a sentence about an error for reports: the text of a NetlabError in one line, or that the grader raised an
+    error of this type, without its text, which may come from a student.
     """
     return one_line(str(error)) if isinstance(error, NetlabError) else f"the grader raised {type(error).__name__}."
 

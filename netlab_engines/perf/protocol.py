@@ -240,8 +240,8 @@ def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[
 
 
 def counters_in_order(counters: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return `counters`, given by the stream's index (from 0), as the list that a message contains and that
-    `counters_by_index` reads.
+    """Return `counters`, given by the stream's index (from 0), as the list of a message: a dict for each stream in the
+    order of the mapping, its counters with the further entry `index`.
     """
     return [{"index": index, **own} for index, own in counters.items()]
 

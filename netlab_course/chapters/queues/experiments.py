@@ -47,8 +47,9 @@ def settled_intervals(run: Run, flow: str | None = None) -> pd.DataFrame:
 
 
 def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
-    """Return a table for printing of the goodputs in Mbit/s and the round-trip time in ms of three settings of the lab
-    `epfl`, measured without the start and published, a row for each; the keys of `runs` are those of `PUBLISHED`.
+    """Return a table of texts for printing, a row for each setting of the lab `epfl`, measured (without the first
+    LAB_SETTLED_S s) and published: the goodputs of its two flows in Mbit/s in one cell, and the round-trip time in ms. The
+    keys of `runs` are those of `PUBLISHED`.
     """
     rows = []
     for name, run in runs.items():

@@ -42,8 +42,8 @@ class _Walk:
         self._functions = {node.name: node for node in defined if names.count(node.name) == 1}
 
     def block(self, statements: Iterable[ast.stmt]) -> bool:
-        """Add the nodes of these statements, in their order, up to the first one that may leave the block; return True
-        if none may, so that the statement after the block certainly runs too.
+        """Add to `found` the nodes of these statements that certainly run, in their order, up to the first statement
+        that may leave the block; return True if none may, so that the statement after the block certainly runs too.
         """
         return all(self._statement(statement) for statement in statements)
 

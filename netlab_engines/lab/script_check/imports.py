@@ -144,7 +144,8 @@ def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
 
 def local_modules(source: Source, directories: ModuleDirectories) -> Iterator[tuple[Path, bool]]:
     """Yield the path of each module in `directories`, the script's own modules, that the script imports, and whether it
-    certainly imports it; a module may come several times.
+    certainly imports it; a module may come several times. Relative imports, and those for whose failure the script is
+    prepared (`except ImportError`), are left out; `from package import module` gives the package's file.
     """
     for name, node in _imported_modules(source.tree):
         path = directories.module(name)
