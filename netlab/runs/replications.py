@@ -15,6 +15,7 @@ from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import NetlabError, ScenarioError
 from netlab.base.progress_bar import Progress
 from netlab.base.values import is_integer, short_repr, to_python
+from netlab.measure.columns import FLOWS
 from netlab.measure.results import FLOW_COLUMNS, Run
 from netlab.network.change import Change
 from netlab.network.topology import Topology
@@ -141,11 +142,13 @@ def _numbers(values: Any) -> npt.NDArray[np.float64]:
     missing = int(np.isnan(numbers).sum())
     if missing:
         column = getattr(values, "name", None)
-        rows = 'my_table[my_table["kind"] == "ping"]' + (f'["{column}"]' if isinstance(column, str) else "")
+        kinds = next((each.kinds for each in FLOWS if each.name == column), ("ping",))
+        kind = "ping" if "ping" in kinds else kinds[0]
+        rows = f'my_table[my_table["kind"] == "{kind}"]' + (f'["{column}"]' if isinstance(column, str) else "")
         raise NetlabError(
             f"{missing} of {len(numbers)} values are missing (NaN). Are these rows of several kinds (tcp, udp, ping)? Only some "
-            f"kinds have each column: select the rows first, such as {rows}. If all are of one kind, say what a missing value "
-            "means before you leave it out."
+            f"kinds have each column: select the rows first, such as {rows}. If all are of one kind, nothing was measured for "
+            "these flows, for example because nothing arrived: .dropna() leaves them out, and your text must say so."
         )
     if not np.isfinite(numbers).all():
         infinite = int((~np.isfinite(numbers)).sum())

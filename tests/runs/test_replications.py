@@ -263,6 +263,8 @@ def test_an_interval_takes_a_column_and_reads_well() -> None:
             pd.Series([1.0, None], name="rtt_max_ms"),
             r'such as my_table\[my_table\["kind"\] == "ping"\]\["rtt_max_ms"\]',
         ),
+        (pd.Series([1.0, None], name="retransmits"), r'my_table\["kind"\] == "tcp"\]\["retransmits"\]'),
+        (pd.Series([1.0, None], name="delay_ms"), r'my_table\["kind"\] == "udp"\]\["delay_ms"\]'),
         (5, "a list or a column of numbers"),
     ],
 )
