@@ -42,8 +42,10 @@ MENDED = (
     # The words of a folded cell are its name: "Show code cell source".
     ('<summary aria-label="Toggle hidden content">', "<summary>"),
 )
-MENU = ("tutorial", "how-to", "reference", "explanation", "contributing")
+CONTRIBUTING = "contributing"
+MENU = ("tutorial", "how-to", "reference", "explanation", CONTRIBUTING)
 EVIDENCE = "evidence"
+GUIDES_FOR_INSTRUCTORS = ("how-to/grade", "how-to/contest", "how-to/hub")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 ASK_AXE = """
 window.addEventListener("load", () => axe.run().then(found => {
@@ -123,7 +125,7 @@ def _put_together(
     shutil.copytree(ROOT / "docs" / "site", source)
     (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
     shutil.copytree(ROOT / "docs" / "pictures", source / "pictures")
-    _copy_pages(source, [chapter.source.stem for chapter in executed])
+    _copy_pages(source, [chapter.source.stem for chapter in executed], for_instructors=for_instructors)
     for folder, notebooks in (
         ("chapters", {chapter.source.stem: notebook for chapter, notebook in executed.items()}),
         ("solutions", {c.source.stem: nbformat.read(c.solution, 4) for c in executed} if for_instructors else {}),  # type: ignore[no-untyped-call]
@@ -137,6 +139,8 @@ def _put_together(
     words = {
         "CHAPTERS": _table_of_chapters(list(executed)),
         "SOLUTIONS": _tree("Solved chapters", "solutions/*") if for_instructors else "",
+        "GUIDES": "\n".join(GUIDES_FOR_INSTRUCTORS) if for_instructors else "",
+        "CONTRIBUTING": _tree("Contributing", "contributing/*") if for_instructors else "",
         "API": _api(),
     }
     for path in (source / "index.md", source / "reference" / "api.md"):
@@ -149,13 +153,17 @@ def _put_together(
     (source / "reference" / "report.md").write_text(text, encoding="utf-8")
 
 
-def _copy_pages(source: Path, chapters_here: list[str]) -> None:
-    """Copy the documentation. Evidence is linked from pages and is in no menu."""
+def _copy_pages(source: Path, chapters_here: list[str], *, for_instructors: bool) -> None:
+    """Copy the documentation. Evidence is linked from pages and is in no menu, as in the students' site the guides for
+    instructors and for contributors.
+    """
     for folder in (*MENU, EVIDENCE):
         for page in sorted((ROOT / "docs" / folder).glob("*.md")):
             text = _site_links(page, chapters_here)
             (source / folder).mkdir(exist_ok=True)
-            orphan = "---\norphan: true\n---\n\n" if folder == EVIDENCE else ""
+            others = f"{folder}/{page.stem}" in GUIDES_FOR_INSTRUCTORS or folder == CONTRIBUTING
+            in_no_menu = folder == EVIDENCE or (others and not for_instructors)
+            orphan = "---\norphan: true\n---\n\n" if in_no_menu else ""
             (source / folder / page.name).write_text(orphan + text, encoding="utf-8")
 
 
