@@ -112,7 +112,7 @@ def test_its_notebooks_are_built_and_its_measurement_agrees(clone: Path) -> None
     assert "✓ goodput limit" in (clone / "solutions/02_example.ipynb").read_text()
     program = (
         "import pathlib; from netlab_classroom.grading import master; chapter = master.find('example', pathlib.Path()); "
-        "print(sorted(chapter.exercises()), sorted(each.key for each in chapter.edition().wanted))"
+        "print(sorted(chapter.exercises()), sorted(each.key for each in chapter.edition().answer_cells))"
     )
     marked = command(clone, "-c", program)
     assert marked.stdout.split("] ") == ["['limit', 'why-words'", "['limit', 'why-words']\n"], (
