@@ -481,8 +481,8 @@ class Function(Check):
                 return failure
         trials = f"all {len(self.cases)} trials agree within {_tolerance_text(self)}"
         example = with_unit(self.reference(**self.cases[0]), self.unit)
-        given = f"{trials}; for {self.words(self.cases[0])} it gives {example}."
-        return self._result(Status.PASSED, given, NOT_COUNTED if _is_of_netlab(answer) else "", self.right)
+        result = f"{trials}; for {self.words(self.cases[0])} it gives {example}."
+        return self._result(Status.PASSED, result, NOT_COUNTED if _is_of_netlab(answer) else "", self.right)
 
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
         """Return the verdict if the student's function fails in the trial with the arguments `case`, else None; `first`

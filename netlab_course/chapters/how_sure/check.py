@@ -191,7 +191,7 @@ class QueueChoice:
         """Return the loss rates (0 to 1) of each queue, by its letter, as a series by seed."""
         return {queue: table.set_index("seed")["loss_rate"].astype(float) for queue, table in self.tables.items()}
 
-    def made(self) -> dict[str, int]:
+    def runs_by_queue(self) -> dict[str, int]:
         """Return the number of runs of each queue, by its letter: the different seeds of its table, and those of the
         third queue, with which all three were compared, even if the later tables took the place of the first.
         """
@@ -199,7 +199,7 @@ class QueueChoice:
 
     def runs(self) -> int:
         """Return the number of runs of all queues together."""
-        return sum(self.made().values())
+        return sum(self.runs_by_queue().values())
 
     def all_pairs(self) -> pd.Series[float]:
         """Return the loss rates of the second best queue minus those of the choice, by all seeds that both have; the
@@ -359,7 +359,7 @@ def _decision(own: StudentValues) -> Decision:
                 f"All tables together may have {BUDGET_RUNS} runs, and each must have two or more.",
                 "Where is another run worth most?",
                 lambda found: (
-                    f"{found.runs()} runs ({', '.join(f'{queue}: {number}' for queue, number in found.made().items())})"
+                    f"{found.runs()} runs ({', '.join(f'{queue}: {number}' for queue, number in found.runs_by_queue().items())})"
                 ),
             ),
             Condition(
