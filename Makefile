@@ -32,8 +32,11 @@ test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line 
 	$(BIN)/python -m netlab_course.authoring --check
 	NETLAB_PROGRESS=0 $(PYTEST) $(WORKERS) --nbval --nbval-current-env tests $(PACKAGES) $(wildcard solutions/*.ipynb) $(ARGS)
 
+# The findings of lint, which takes less time than the tests, are printed after the tests, so that the reason of a failure is last.
 quick: setup  ## lint, and every test that boots no kernel and starts nothing else that takes long; PACKAGE=netlab_course runs the tests of one package
-	@$(MAKE) -j2 --output-sync=target lint unbooted
+	@findings=$$(mktemp); trap 'rm -f "$$findings"' EXIT; $(MAKE) lint > "$$findings" 2>&1 & lint=$$!; \
+	$(MAKE) unbooted; tests=$$?; \
+	if wait $$lint; then [ $$tests != 0 ] || cat "$$findings"; exit $$tests; else cat "$$findings"; exit 1; fi
 
 unbooted:
 	$(PYTEST) -q $(WORKERS) -p no:nbval --hypothesis-profile=quick -m "not pocket and not slow" $(QUICK_TESTS) $(ARGS)
