@@ -70,7 +70,7 @@ def is_stub(answer: object) -> bool:
 
 
 def as_number(answer: object) -> tuple[float | None, str]:
-    """Return a student's answer as a finite float and "", or None and a message with the reason why it is no number: a
+    """Return a student's answer as a finite float and "", or None and a message with the reason why it is not a number: a
     text, a truth value, a function, several numbers, or not finite.
     """
     if isinstance(answer, str):

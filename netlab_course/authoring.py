@@ -269,7 +269,7 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
         name = found["name"]
         if name not in figures:
             known = ", ".join(sorted(figures)) or "none"
-            raise AuthoringError(f"{path}: {found[0]} is no number of this chapter; there are: {known}.")
+            raise AuthoringError(f"{path}: {found[0]} is not a number of this chapter; there are: {known}.")
         return format(figures[name], found["format"] or ("" if isinstance(figures[name], str) else "g"))
 
     for position, cell in enumerate(notebook.cells):
@@ -403,7 +403,7 @@ def differences(chapter: Chapter) -> list[str]:
         try:
             actual = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
         except Exception as error:  # noqa: BLE001 (nbformat raises several kinds, all of which mean the same here)
-            found.append(f"{path} is no notebook: {error}")
+            found.append(f"{path} is not a notebook: {error}")
             continue
         change = _first_change(actual.cells, expected.cells)
         if change:

@@ -40,12 +40,12 @@ class Entry:
     @cached_property
     def _cells(self) -> list[dict[str, Any]]:
         """The cells of the chapter's notebook as dicts of its JSON, each with its source as one text. Raises
-        NetlabError when the file cannot be read or is no notebook.
+        NetlabError when the file cannot be read or is not a notebook.
         """
         try:
             cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise NetlabError(f"{self.path} is no notebook: {error}.") from error
+            raise NetlabError(f"{self.path} is not a notebook: {error}.") from error
         return [{**cell, "source": "".join(cell.get("source", ()))} for cell in cells]
 
     @property

@@ -462,7 +462,7 @@ class Function(Check):
         return value
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on an answer that is not a stub: failed if it is no function, has wrong parameters, or a
+        """Return the verdict on an answer that is not a stub: failed if it is not a function, has wrong parameters, or a
         trial fails (the message is about the first one that does), else passed.
         """
         if not callable(answer):
@@ -549,7 +549,7 @@ class Choice(Check):
 
     @staticmethod
     def _letter(answer: object) -> str:
-        """Return an answer in lower case and without surrounding spaces; "" if it is no text."""
+        """Return an answer in lower case and without surrounding spaces; "" if it is not a text."""
         return answer.strip().lower() if isinstance(answer, str) else ""
 
     def _judge(self, answer: object) -> Result:

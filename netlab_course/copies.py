@@ -133,7 +133,7 @@ def _renumber(original: Path, where: Path) -> Iterator[str]:
 
 def _update(original: Path, where: Path) -> _Change:
     """Update the copy of one chapter, whose present original is the file `original`, in the folder `where`, and return
-    the result. Raises NetlabError when the original is no notebook.
+    the result. Raises NetlabError when the original is not a notebook.
     """
     mine, base = where / original.name, where / _ORIGINALS / original.name
     if not mine.exists():
@@ -145,7 +145,7 @@ def _update(original: Path, where: Path) -> _Change:
         return _Change(original.name)
     new, theirs = _read(original), _read(mine)
     if new is None:
-        raise NetlabError(f"{original} is no notebook.")
+        raise NetlabError(f"{original} is not a notebook.")
     old = _read(base) if base.exists() else new
     if theirs is None:
         kept = _replace(mine, original.read_bytes(), keep=True)
@@ -294,7 +294,7 @@ def _source(cell: Any) -> str:
 
 
 def _read(path: Path) -> Notebook | None:
-    """Return the notebook in a file as a dict of its JSON; None if it cannot be read or is no notebook."""
+    """Return the notebook in a file as a dict of its JSON; None if it cannot be read or is not a notebook."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -58,7 +58,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
         mark = _MARK.fullmatch(comment)
         if mark is None:
             if _NEARLY_MARK.match(comment):
-                raise fail(line, f"{comment!r} is no mark; did you mean `# BEGIN SOLUTION`?")
+                raise fail(line, f"{comment!r} is not a mark; did you mean `# BEGIN SOLUTION`?")
             continue
         word, bare = mark["word"], bool(mark["bare"])
         alone = not lines[line - 1][:column].strip()
@@ -94,7 +94,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
     try:
         ast.parse(stripped)
     except SyntaxError as error:
-        raise fail(1, f"without its solution this cell is no Python: {error.msg}; keep a line there.") from error
+        raise fail(1, f"without its solution this cell is not valid Python: {error.msg}; keep a line there.") from error
     return stripped
 
 

@@ -37,7 +37,7 @@ def page(notebook: Path) -> str:
     try:
         read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, AttributeError) as error:
-        raise NetlabError(f"{notebook} is no notebook: {error}.") from error
+        raise NetlabError(f"{notebook} is not a notebook: {error}.") from error
     exporter = HTMLExporter()  # type: ignore[no-untyped-call]
     exporter.register_filter("markdown2html", _to_html)  # type: ignore[no-untyped-call]
     text, _resources = exporter.from_notebook_node(read, {"metadata": {"name": notebook.stem}})

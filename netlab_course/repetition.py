@@ -440,7 +440,7 @@ def _parse_answer(answer: object, parts: tuple[str, ...], words: tuple[str, ...]
 
 def _parse_figure(figure: object) -> dict[str, Any] | None:
     """Return the numbers in a figure in the form of `figure_numbers`; a dict in that form, from a grader, is returned
-    as it is. None if it is no figure.
+    as it is. None if it is not a figure.
     """
     if isinstance(figure, Comparison):
         figure = figure.figure

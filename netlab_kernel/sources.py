@@ -117,7 +117,7 @@ def _downloaded_packages() -> list[Path]:
 
 def source_at(path: Path) -> Source:
     """Return the Source at a path that the user chose: a folder with a kernel tree, a `.deb` package or an archive.
-    Raises KernelError if there is no file or folder, or the folder is no kernel tree; the contents of a file are not
+    Raises KernelError if there is no file or folder, or the folder is not a kernel tree; the contents of a file are not
     checked yet.
     """
     path = path.absolute()

@@ -136,7 +136,7 @@ def _shell(script: str, cwd: Path, log: Path, doing: str) -> None:
 
 def release_of(tree: Path) -> tuple[str, Version]:
     """Return the release of the kernel source in the folder `tree` as text, such as "7.3.4", and its version as three
-    numbers, both from its Makefile. Raises KernelError if the folder is no kernel source, has no User-Mode Linux, or is
+    numbers, both from its Makefile. Raises KernelError if the folder is not a kernel source, has no User-Mode Linux, or is
     older than OLDEST.
     """
     try:

@@ -93,7 +93,7 @@ def structures(text: str, names: Collection[str] | None = None) -> dict[str, Str
 
 def _fields(body: str) -> Iterator[tuple[str, str, int | None]]:
     """Yield the type, the name and the number of elements of each field in the body of a C structure; the number is
-    None for a field that is no array. Raises WireFormatError for another kind of declaration.
+    None for a field that is not an array. Raises WireFormatError for another kind of declaration.
     """
     for kind, names in _DECLARATION.findall(body):
         for each in names.split(","):

@@ -57,7 +57,7 @@ def test_disk_of_another_kind_is_reported_with_the_way_to_make_one(ova, tmp_path
     with pytest.raises(ValueError, match="subformat=streamOptimized"):
         ova.make(a_disk(tmp_path, flags=1))
     (tmp_path / "short.vmdk").write_bytes(b"KDMV")
-    with pytest.raises(ValueError, match="no VMDK"):
+    with pytest.raises(ValueError, match="is not a VMDK"):
         ova.make(tmp_path / "short.vmdk")
 
 

@@ -123,7 +123,7 @@ def make_base(architecture: str) -> str:
 
 
 def stage(context: Path, wheel: Path | None) -> None:
-    """Copy what is in the clone's keeping; what lies around in it beside that is no part of an image."""
+    """Copy what is in the clone's keeping; what lies around in it beside that is not part of an image."""
     names = run("git", "-C", ROOT, "ls-files", "-z").rstrip("\0").split("\0")
     for name in names:
         source, target = ROOT / name, context / name

@@ -102,13 +102,13 @@ def capacity_bytes(disk: Path) -> int:
     Raises
     ------
     ValueError
-        When the file is no VMDK of the kind streamOptimized.
+        When the file is not a VMDK of the kind streamOptimized.
     """
     with disk.open("rb") as file:
         head = file.read(SECTOR_BYTES)
     if len(head) < SECTOR_BYTES or head[:4] != MAGIC or not struct.unpack_from("<I", head, 8)[0] & COMPRESSED:
         raise ValueError(
-            f"{disk} is no VMDK of the kind streamOptimized; make one with qemu-img convert -O vmdk -o subformat=streamOptimized."
+            f"{disk} is not a VMDK of the kind streamOptimized; make one with qemu-img convert -O vmdk -o subformat=streamOptimized."
         )
     return int(struct.unpack_from("<Q", head, 12)[0]) * SECTOR_BYTES
 

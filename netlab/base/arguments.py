@@ -58,7 +58,7 @@ def quote_number(name: str, value: object) -> str:
 
 
 def quote_flag(name: str, value: object) -> str:
-    """Return the end of a message about a field `name` that is no bool: "got", the value and, if clear, what to write.
+    """Return the end of a message about a field `name` that is not a bool: "got", the value and, if clear, what to write.
 
     >>> quote_flag("up", "no"), quote_flag("up", 3)
     ("got 'no'; write up=False", 'got 3')

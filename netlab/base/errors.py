@@ -86,7 +86,7 @@ class RunError(NetlabError):
     """A run started and did not finish."""
 
 
-class RunCancelled(RunError):  # noqa: N818 (stopping a run is no error)
+class RunCancelled(RunError):  # noqa: N818 (stopping a run is not an error)
     """A run was stopped by its caller."""
 
 

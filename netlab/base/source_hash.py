@@ -14,7 +14,7 @@ def hash_package(directory: Path, excluded: Iterable[str] = ()) -> str:
     left_out = [directory / name for name in excluded]
     for path in (directory, *left_out):
         if not path.is_dir():
-            raise FileNotFoundError(f"{path} is no directory of a package")
+            raise FileNotFoundError(f"{path} is not a directory of a package")
     return hash_files(_sources(directory, {str(path) for path in left_out}))
 
 

@@ -78,7 +78,7 @@ def read(value: object) -> tuple[list[Capture], list[str]]:
     names = tuple(entry.name for entry in fields(Capture))
 
     def field_problems(words: Mapping[str, object], where: str) -> list[str]:
-        """Return a message, after the prefix `where`, for each key of `words` that is no field of a capture."""
+        """Return a message, after the prefix `where`, for each key of `words` that is not a field of a capture."""
         return unknown_fields(where, words, names)
 
     return read_list(value, "captures", Capture, ("a", "b"), field_problems)

@@ -114,7 +114,7 @@ def _port_filter(port: int) -> Filter:
 
 def _host_filter(name: str, addresses: Mapping[str, str] | None) -> Filter:
     """Return the filter that keeps IPv4 frames from or to a node's name or an address. `addresses` has the nodes'
-    addresses by name; if None, a name that is no address keeps no frame, otherwise it raises ScenarioError.
+    addresses by name; if None, a name that is not an address keeps no frame, otherwise it raises ScenarioError.
     """
     try:
         address = int(ipaddress.IPv4Address((addresses or {}).get(name, name)))

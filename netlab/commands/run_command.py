@@ -63,7 +63,7 @@ def _require_writable(target: Path, scenario: Path) -> None:
     if not directory.is_dir():
         problem = f"there is no directory {directory}"
     elif target.exists() and not stat.S_ISREG(target.stat().st_mode):
-        problem = "it is no ordinary file; for the standard output write -"
+        problem = "it is not an ordinary file; for the standard output write -"
     elif not os.access(directory, os.W_OK | os.X_OK):
         problem = f"you may not write in {directory}"
     elif target.exists() and not os.access(target, os.W_OK):

@@ -92,7 +92,7 @@ class Table(pd.DataFrame):
 
 
 def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
-    """Raise ColumnError for the first of `names` (one name or a list) that is no column of the table; else return."""
+    """Raise ColumnError for the first of `names` (one name or a list) that is not a column of the table; else return."""
     columns = [column for column in table.columns if isinstance(column, str)]
     for name in names if isinstance(names, (list, tuple)) else [names]:
         if isinstance(name, str) and name not in columns:

@@ -247,8 +247,8 @@ SHAPE_FIELDS = tuple(f.name for f in fields(LinkShape))
 
 
 def field_problems(where: str, direction: Iterable[object], reverse: object) -> list[str]:
-    """Return a message, after the prefix `where`, for each name in `direction` or `reverse` that is no field of a link,
-    and for a `reverse` that is no mapping.
+    """Return a message, after the prefix `where`, for each name in `direction` or `reverse` that is not a field of a link,
+    and for a `reverse` that is not a mapping.
     """
     if not isinstance(reverse, (Mapping, type(None))):
         return [f"{where}: reverse must be an object of a link's fields, got {short_repr(reverse)}"]
@@ -337,7 +337,7 @@ def takes_link_fields(function: _C) -> _C:
 
     @functools.wraps(function)
     def checked(*arguments: Any, **keywords: Any) -> Any:
-        """Call the function; raise ScenarioError for a keyword that is no argument and no field of a link."""
+        """Call the function; raise ScenarioError for a keyword that is not an argument and no field of a link."""
         others = {name: value for name, value in keywords.items() if name != "reverse"}
         if wrong := unknown_fields(function.__name__, others, list(full_signature.parameters)):
             raise ScenarioError(wrong)

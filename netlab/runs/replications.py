@@ -310,7 +310,7 @@ def _seeds(value: int | Iterable[int]) -> tuple[list[int], list[str]]:
         return [], [f"seeds must be a whole number or a list of whole numbers, got {short_repr(value)}"]
     chosen = [to_python(seed) for seed in value]
     problems = [
-        f"seeds: {short_repr(seed)} is no whole number from 0 to 2**64 - 1"
+        f"seeds: {short_repr(seed)} is not a whole number from 0 to 2**64 - 1"
         for seed in chosen
         if not (is_integer(seed) and 0 <= seed < 2**64)
     ]

@@ -21,7 +21,7 @@ from netlab.runs import experiment
 from netlab.runs.scenario import Scenario
 
 if TYPE_CHECKING:
-    # A run that is no part of a sweep needs no cache.
+    # A run that is not part of a sweep needs no cache.
     from netlab.runs.cache import RunCache
 
 Label = TypeVar("Label", bound=Hashable)

@@ -70,7 +70,7 @@ def windowed_goodput_mbps(
 ) -> Value:
     """Return the goodput in Mbit/s of one TCP transfer against its window: the window's limit, then the link's.
 
-    Holds for long transfers without loss. Misleads near the knee, where a window that is no whole number of
+    Holds for long transfers without loss. Misleads near the knee, where a window that is not a whole number of
     segments and the acknowledgements' own time cost a few per cent.
 
     Returns: Goodput in Mbit/s, shaped as `window_bytes`.

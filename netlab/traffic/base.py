@@ -29,7 +29,7 @@ class Traffic:
     """The rule of each field that can be checked on its own."""
 
     def __new__(cls, *_values: Any, **keywords: Any) -> Traffic:
-        """Return a new item without values; raise ScenarioError for a name in `keywords` that is no field of the kind."""
+        """Return a new item without values; raise ScenarioError for a name in `keywords` that is not a field of the kind."""
         allowed = [field.name for field in fields(cast("Any", cls))]
         unknown = unknown_fields(cls.kind, keywords, allowed)
         if unknown:

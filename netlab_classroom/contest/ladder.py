@@ -55,6 +55,6 @@ def _rows(path: Path) -> list[dict[str, str]]:
             float(row["score"])
     except (OSError, ValueError, KeyError, AttributeError, csv.Error) as error:
         raise NetlabError(
-            f"{path} is no history of a ladder ({type(error).__name__}): move it away, and the ladder begins anew."
+            f"{path} is not a history of a ladder ({type(error).__name__}): move it away, and the ladder begins anew."
         ) from None
     return found

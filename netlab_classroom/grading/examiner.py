@@ -142,7 +142,7 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
         )
     specification = importlib.util.spec_from_file_location(f"examiner_{path.stem}", path)
     if specification is None or specification.loader is None:
-        raise ExaminerError(f"{path} is no Python file.")
+        raise ExaminerError(f"{path} is not a Python file.")
     module: ModuleType = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     found = getattr(module, "EXERCISES", None)

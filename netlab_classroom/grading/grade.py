@@ -273,7 +273,7 @@ def read_review(path: Path) -> dict[tuple[str, str], ReviewPoints]:
     sheet = sheets.read(path, "review")
     columns = sheet.by_plain
     if not set(REVIEW_NEEDED) <= set(columns):
-        raise NetlabError(f"{path} is no review: it needs the columns {', '.join(REVIEW_NEEDED)}.")
+        raise NetlabError(f"{path} is not a review: it needs the columns {', '.join(REVIEW_NEEDED)}.")
 
     def cell(row: Mapping[str, str], name: str) -> str:
         """Return the text of a row (texts by heading) in the column with the normalized heading `name`; "" if there is

@@ -50,7 +50,7 @@ class RunDescription:
 
 def encode(value: Any) -> Any:
     """Return a value as data for JSON: a dictionary with one entry, the value's kind and content, such as {"number":
-    4.5}; an object that is no plain value becomes a description. `decode` reverts it, with lists for tuples. Raises
+    4.5}; an object that is not a plain value becomes a description. `decode` reverts it, with lists for tuples. Raises
     PlainError when the value has too many items or is nested too deeply.
 
     Examples
@@ -120,7 +120,7 @@ def _number(value: float) -> Any:
 
 
 def _object(value: Any) -> Any:
-    """Return an object that is no plain value as data for JSON by its kind: netlab's objects by their description, a
+    """Return an object that is not a plain value as data for JSON by its kind: netlab's objects by their description, a
     figure of plotly by its numbers, a function by whether it is the stub, a class or object that a run calls by its
     name, any other by its type's name.
     """
@@ -167,7 +167,7 @@ def decode(data: Any, depth: int = 0) -> Any:
     data do not have the form of `encode`.
     """
     if depth > MAX_DEPTH or not isinstance(data, dict) or len(data) != 1:
-        raise PlainError("The answer is no plain value.")
+        raise PlainError("The answer is not a plain value.")
     ((kind, content),) = data.items()
     if kind in {"none", "ellipsis"}:
         return None if kind == "none" else ...
@@ -195,7 +195,7 @@ def _pairs(content: list[Any], depth: int) -> dict[Any, Any]:
     found = {}
     for pair in content:
         if not (isinstance(pair, list) and len(pair) == 2):
-            raise PlainError("The answer is no plain value.")
+            raise PlainError("The answer is not a plain value.")
         key = decode(pair[0], depth + 1)
         if not isinstance(key, (str, int, float, bool, type(None))):
             raise PlainError("A dictionary's key is a number or a text.")
@@ -235,7 +235,7 @@ def _decode_object(kind: str, content: Any) -> Any:
         # Objects that cannot be serialized are represented by their type name.
         name = "".join(letter for letter in content if letter.isalnum() or letter in "_.")[:100]
         return type(name or "object", (), {})()
-    raise PlainError("The answer is no plain value.")
+    raise PlainError("The answer is not a plain value.")
 
 
 def _table(content: dict[str, Any]) -> RunDescription:
@@ -244,7 +244,7 @@ def _table(content: dict[str, Any]) -> RunDescription:
     """
     scenario, seeds = content.get("scenario"), content.get("seeds")
     if not (isinstance(scenario, dict) and isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
-        raise PlainError("The answer is no plain value.")
+        raise PlainError("The answer is not a plain value.")
     return RunDescription(scenario, list(dict.fromkeys(seeds)))
 
 

@@ -198,7 +198,7 @@ class Watch:
 
     def _answer_request(self) -> None:
         """Receive one request of student code and send its reply; the processor time of calls of a student's classes in
-        a run is not counted as the exercise's. Raises GarbledError when the message is no request, BudgetError after
+        a run is not counted as the exercise's. Raises GarbledError when the message is not a request, BudgetError after
         MAX_REQUESTS requests, and StudentCodeError when the code has ended.
         """
         channel = self._channel

@@ -157,7 +157,7 @@ def contents(path: Path) -> bytes:
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise UnreadableError("it is no ordinary file.")
+            raise UnreadableError("it is not an ordinary file.")
         if found.st_size > MAX_BYTES:
             raise UnreadableError(
                 f"it has {found.st_size / 1e6:.0f} MB, and {MAX_BYTES / 1e6:.0f} are read at most; clear the outputs and "
@@ -167,18 +167,18 @@ def contents(path: Path) -> bytes:
 
 
 def _file_kind(data: bytes) -> str:
-    """Return a clause such as "it is a PDF" about a file that is no notebook, from its contents `data`."""
+    """Return a clause such as "it is a PDF" about a file that is not a notebook, from its contents `data`."""
     if not data.strip():
         return "it is empty"
     for start, name in ((b"%PDF", "a PDF"), (b"PK", "a ZIP archive"), (b"<", "a web page"), (b"\x89PNG", "a picture")):
         if data.lstrip()[: len(start)] == start:
             return f"it is {name}"
-    return "it is no notebook"
+    return "it is not a notebook"
 
 
 def _cells(document: Any) -> Iterator[Cell]:
     """Yield the cells of a notebook, given as parsed JSON of nbformat 3 or 4, in order and with clean text. Raises
-    UnreadableError when it is no notebook.
+    UnreadableError when it is not a notebook.
     """
     if not isinstance(document, dict):
         raise UnreadableError("it is JSON, but no notebook.")
@@ -195,7 +195,7 @@ def _cells(document: Any) -> Iterator[Cell]:
         raise UnreadableError("it is JSON, but no notebook: it has no list of cells.")
     for cell in given:
         if not isinstance(cell, dict):
-            raise UnreadableError("one of its cells is no cell.")
+            raise UnreadableError("one of its cells is not a cell.")
         metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
         name = cell.get("id", metadata.get("id") if isinstance(metadata, dict) else None)
         kind = cell.get("cell_type")
@@ -338,7 +338,7 @@ def extract(
     source = without_magics(chosen[0].source)
     if not source and chosen[0].source.strip():
         notes.append(
-            f"{wanted.key}: its cell begins with a magic of IPython (%%), so it is no Python; nothing was taken."
+            f"{wanted.key}: its cell begins with a magic of IPython (%%), so it is not Python; nothing was taken."
         )
     if len(source) > MAX_ANSWER_CHARACTERS:
         notes.append(f"{wanted.key}: the cell has {len(source)} characters; {MAX_ANSWER_CHARACTERS} are read at most.")

@@ -101,7 +101,7 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
 
 def _require_good_name(name: str) -> None:
     """Raise NetlabError unless a chapter's name has 1 to 30 lowercase letters, digits and _, begins with a letter, and
-    is no Python keyword.
+    is not a Python keyword.
     """
     if not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{MAX_NAME_LENGTH - 1}}}", name) or keyword.iskeyword(name):
         raise NetlabError(

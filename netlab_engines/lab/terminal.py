@@ -193,7 +193,7 @@ def relay(peer: socket.socket) -> int:
 @contextlib.contextmanager
 def raw(fd: int) -> Any:
     """Return a context manager in whose block the terminal with the file descriptor `fd` is in raw mode, so that every
-    key passes unchanged; it does nothing if `fd` is no terminal.
+    key passes unchanged; it does nothing if `fd` is not a terminal.
     """
     if not os.isatty(fd):
         yield

@@ -82,7 +82,7 @@ def _line(line: str) -> Work:
 def _sysctl(words: Words) -> Work:
     """Return the function that returns the effects of a line of `sysctl -w`: its settings, and its output as text; the
     node's routes, its argument, are ignored. `words` are the words after the program's name. Raises UnknownLineError
-    for a word that is no setting.
+    for a word that is not a setting.
     """
     quiet, found = False, []
     for word in words:

@@ -158,7 +158,7 @@ class SandboxProgram:
             return CONTINUE
 
         def leave(status: int) -> None:
-            """Note the exit status of the program, and that the trap which follows is no crash; called by the
+            """Note the exit status of the program, and that the trap which follows is not a crash; called by the
             module.
             """
             self._ending = f"its status is {status}"

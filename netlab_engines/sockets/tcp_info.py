@@ -47,7 +47,7 @@ class TcpInfo:
 
 def read(sock: socket.socket) -> TcpInfo:
     """Return the kernel's present state of a TCP socket that is connected or was just closed by the peer, by one system
-    call. Raises OSError when the socket is closed or is no TCP socket.
+    call. Raises OSError when the socket is closed or is not a TCP socket.
     """
     return decode(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _SIZE))
 

@@ -165,8 +165,8 @@ def test_an_output_that_cannot_be_written_stops_before_the_run(netlab, tmp_path,
     (tmp_path / "pipe").mkdir()
     places = {
         tmp_path / "nowhere" / "result.json": "there is no directory",
-        tmp_path / "pipe": "no ordinary file",
-        Path("/dev/null"): "no ordinary file",
+        tmp_path / "pipe": "not an ordinary file",
+        Path("/dev/null"): "not an ordinary file",
         scenario: "it is the scenario",
     }
     for place, reason in places.items():

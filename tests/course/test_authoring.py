@@ -165,7 +165,7 @@ def test_check_finds_each_kind_of_difference(built: Chapter) -> None:
     nbformat.write(notebook, built.student)
     assert "has 4 cells, the source gives 5" in differences(built)[0]
     built.student.write_text("{}")
-    assert "is no notebook" in differences(built)[0]
+    assert "is not a notebook" in differences(built)[0]
 
 
 def test_a_solution_with_other_outputs_passes_one_with_other_code_does_not(built: Chapter) -> None:
@@ -245,7 +245,7 @@ def test_minutes_are_printed_and_an_unknown_figure_is_reported(tmp_path: Path) -
     source = _sourced(path, '# %% [markdown] id="title"\n# *Time*: [[minutes]] minutes. ' + "word " * 720)
     assert authoring.student_notebook(source).cells[0].source.startswith("*Time*: 10 minutes.")
     source = _sourced(path, '# %% [markdown] id="title"\n# [[rate_mbps:.3f]]')
-    with pytest.raises(AuthoringError, match=r"\[\[rate_mbps:.3f\]\] is no number of this chapter"):
+    with pytest.raises(AuthoringError, match=r"\[\[rate_mbps:.3f\]\] is not a number of this chapter"):
         authoring.student_notebook(source)
 
 

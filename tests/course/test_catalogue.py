@@ -79,7 +79,7 @@ def test_missing_notebooks_are_reported_with_the_variable(tmp_path: Path, monkey
 
 def test_a_damaged_notebook_is_named(notebooks: Path) -> None:
     (notebooks / "02_bad.ipynb").write_text("{")
-    with pytest.raises(NetlabError, match=r"02_bad\.ipynb is no notebook"):
+    with pytest.raises(NetlabError, match=r"02_bad\.ipynb is not a notebook"):
         _ = catalogue.find("2").title
 
 

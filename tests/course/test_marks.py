@@ -54,10 +54,10 @@ def test_solutions_become_stubs(given_code: str, stub: str) -> None:
         ("if a:  # SOLUTION\n    b = 1", 10, "one whole statement on one line"),
         ("a = 1; b = 2  # SOLUTION", 10, "covers one statement"),
         ("a, b = 1, 2  # SOLUTION", 10, "cannot be unpacked"),
-        ("a = 1\nb = 1  # solution", 11, "is no mark"),
-        ("# BEGIN  SOLUTON\n# BEGIN SOLUTIONS\na = 1", 11, "is no mark"),
+        ("a = 1\nb = 1  # solution", 11, "is not a mark"),
+        ("# BEGIN  SOLUTON\n# BEGIN SOLUTIONS\na = 1", 11, "is not a mark"),
         ("# BEGIN SOLUTION\na = 1\n# END SOLUTION NO PROMPT", 12, "belongs behind `# BEGIN SOLUTION`"),
-        ("def f():\n    # BEGIN SOLUTION NO PROMPT\n    a = 1\n    # END SOLUTION", 10, "is no Python"),
+        ("def f():\n    # BEGIN SOLUTION NO PROMPT\n    a = 1\n    # END SOLUTION", 10, "is not valid Python"),
         ("!ls 'x\na = 1  # SOLUTION\n'''", 10, "must be plain Python"),
     ],
 )

@@ -80,7 +80,7 @@ def test_impossible_pdf_request_is_reported(
 
 def test_file_that_is_no_notebook_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.ipynb").write_text("no notebook")
-    with pytest.raises(NetlabError, match="is no notebook"):
+    with pytest.raises(NetlabError, match="is not a notebook"):
         pdf_command.main(options(str(tmp_path / "x.ipynb")))
 
 

@@ -186,7 +186,7 @@ def test_another_chapter_leaves_a_review_as_it_is(
 def test_names_are_harmless_in_every_table_and_on_the_terminal(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Formulas, escapes, a file name that is no UTF-8, halves of characters in an answer: everybody has a row everywhere."""
+    """Formulas, escapes, a file name that is not UTF-8, halves of characters in an answer: everybody has a row everywhere."""
     made = nbformat.writes(classroom.notebook(dict(WORDS)))
     for name in ("=cmd|' !A0.ipynb", "+1+cmd.ipynb", "@x.ipynb", "\x1b[2Jx\x1b]0;owned\x07.ipynb", "a\nb.ipynb"):
         (tmp_path / "in" / name).write_text(made)

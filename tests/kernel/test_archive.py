@@ -83,7 +83,7 @@ def test_every_file_arrives_and_programs_can_be_run(
     assert arrived.path.stat().st_mode & 0o111 and arrived.mnexec_path is not None
     assert "netem" in arrived.capabilities
     assert file.name == f"netlab-kernel-7.3.4-{KEY}-x86_64.tar.xz"
-    assert archive.unpack(file) == [arrived], "a second time is no error"
+    assert archive.unpack(file) == [arrived], "a second time is not an error"
 
 
 def test_both_kernels_travel_in_one_file(

@@ -257,7 +257,7 @@ def test_the_programs_of_a_shells_line(line: str, words: list[str]) -> None:
     ("name", "data", "words"),
     [
         ("missing.py", None, "there is no such script"),
-        ("data.py", b"\x7fELF\0\0", "this is no Python file"),
+        ("data.py", b"\x7fELF\0\0", "this is not a Python file"),
         ("tool.sh", b"#!/bin/bash\necho x\n", "a program for /bin/bash"),
         ("notebook.ipynb", b'{"cells": []}', "this is a notebook"),
         ("broken.py", b"def f(:\n", "invalid syntax, in `def f(:`"),
@@ -300,7 +300,7 @@ def test_check_alone_tells_by_its_status(tmp_path: Path, capsys: pytest.CaptureF
 
 @pytest.mark.slow
 def test_the_printed_command_converts_a_script(tmp_path: Path) -> None:
-    """The test is skipped if no registry of packages answers; the converter is no part of netlab."""
+    """The test is skipped if no registry of packages answers; the converter is not part of netlab."""
     text = "import commands\nprint 'started', commands.getoutput('echo x')\nopen('done.txt', 'w').write(`3`)\n"
     problems = found(tmp_path, text)
     place = tmp_path / "environment"

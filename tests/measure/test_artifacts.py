@@ -96,7 +96,7 @@ def test_only_ordinary_files_come_back_and_no_more_than_the_most(
     (folder / "captures" / "a-b.a-eth0.out").write_bytes(b"x" * 101)
     kept = take_artifacts(folder)
     assert kept is not None
-    assert [path.name for path in Path(kept).iterdir()] == ["a-b.a-eth0.out"], "a capture is no file of a program's"
+    assert [path.name for path in Path(kept).iterdir()] == ["a-b.a-eth0.out"], "a capture is not a file of a program's"
     shutil.rmtree(kept)
     (folder / "captures" / "a-b.a-eth0.out").write_bytes(b"x" * 101)
     monkeypatch.setattr("netlab_engines.base.MAX_CAPTURED_BYTES", 100)

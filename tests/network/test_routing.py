@@ -244,7 +244,7 @@ def test_a_large_dumbbell_needs_one_route_a_host_and_a_few_a_router() -> None:
     own=st.sets(st.integers(1, 70), max_size=8),
 )
 def test_shared_routes_lead_each_subnet_where_its_own_route_would(gateways: dict[int, str], own: set[int]) -> None:
-    """Exactly one of them holds each other subnet, and none holds a number that is no subnet's."""
+    """Exactly one of them holds each other subnet, and none holds a number that is not a subnet's."""
     next_at = {number: gateway for number, gateway in gateways.items() if number not in own}
     shared = [(ipaddress.ip_network(prefix), gateway) for prefix, gateway in aggregate_prefixes(next_at, own)]
     for number in range(129):

@@ -70,7 +70,7 @@ def test_the_seeds_may_be_named(swept: list[Any], seeds: Any) -> None:
         ("10", "a whole number or a list"),
         ([], "one seed or more"),
         ([1, 1], "must differ"),
-        ([1.5], "1.5 is no whole"),
+        ([1.5], "1.5 is not a whole"),
     ],
 )
 def test_invalid_seeds_are_reported_before_anything_runs(swept: list[Any], seeds: Any, words: str) -> None:

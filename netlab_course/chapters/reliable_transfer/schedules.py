@@ -116,7 +116,7 @@ def _wrong_piece(place: int, number: int) -> str:
     """
     if number < 0:
         return (
-            f"after {place} pieces something was delivered that is no piece: are the number and the data kept apart, and read(1000) "
+            f"after {place} pieces something was delivered that is not a piece: are the number and the data kept apart, and read(1000) "
             "used for each piece?"
         )
     if number < place and (place - number) % NUMBERS == 0:

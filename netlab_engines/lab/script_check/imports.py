@@ -209,7 +209,7 @@ def _missing_modules(names: set[str], directories: ModuleDirectories) -> set[str
         )
         return set(json.loads(answer.stdout))
     except (OSError, subprocess.SubprocessError, ValueError):
-        # An unknown answer is no problem of the script.
+        # An unknown answer is not a problem of the script.
         return set()
 
 

@@ -63,7 +63,7 @@ def read(path: Path) -> Source:
 
 
 def _reading_error(path: Path) -> str | None:
-    """Return a sentence about why the file at `path` cannot be read or is no Python file (a directory, a notebook or a
+    """Return a sentence about why the file at `path` cannot be read or is not a Python file (a directory, a notebook or a
     program for another shell); None if it can be read.
     """
     try:
@@ -76,11 +76,13 @@ def _reading_error(path: Path) -> str | None:
     except OSError as error:
         return f"this script cannot be read ({error.strerror})."
     if b"\0" in data:
-        return "this is no Python file: it has bytes of 0."
+        return "this is not a Python file: it has bytes of 0."
     first = data.split(b"\n", 1)[0]
     if first.startswith(b"#!") and not any(word in first for word in (b"python", b"netlab")):
         shell = first[2:].decode(errors="replace").strip()
-        return f"this is no Python file, but a program for {shell}; start it in a host, as in h1.cmd('./{path.name}')."
+        return (
+            f"this is not a Python file, but a program for {shell}; start it in a host, as in h1.cmd('./{path.name}')."
+        )
     if path.suffix == ".ipynb" or _is_notebook(data):
         return f"this is a notebook; write it as a script first: jupyter nbconvert --to script {shlex.quote(path.name)}"
     return None

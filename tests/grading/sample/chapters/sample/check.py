@@ -70,7 +70,9 @@ class Checks:
             ],
         )
         self.letter = Choice(
-            name="what fills first", answer="b", reasons={"a": "The link is no store.", "b": "The queue.", "c": "No."}
+            name="what fills first",
+            answer="b",
+            reasons={"a": "The link is not a store.", "b": "The queue.", "c": "No."},
         )
         self.search = Function(
             name="search",
