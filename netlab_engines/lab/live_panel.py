@@ -35,6 +35,7 @@ from netlab.traffic import Command, Traffic
 from netlab.widgets.controls import control_grid
 from netlab_engines import selection
 from netlab_engines.lab.link_controls import Controls, Sliders, link_sliders, shapes_from
+from netlab_engines.lab.picture_timer import PictureTimer
 from netlab_engines.lab.strips import Strips
 from netlab_engines.protocol.requests import Tables
 from netlab_engines.protocol.session import LabEngine
@@ -161,8 +162,7 @@ class LivePanel:
         self._scenario, self._engine, self._window_s, self._duration_s = scenario, engine, window_s, duration_s
         self._lock = threading.RLock()
         self._main_loop = _running_loop() if threading.current_thread() is threading.main_thread() else None
-        self._drawn_s, self._credit = 0.0, 0
-        self._next: asyncio.TimerHandle | None = None
+        self._pictures = PictureTimer(PICTURE_S)
         self._interval_s = max(0.01, round(window_s / POINTS, 3))
         self._parts = 1
         # Hide the Play widget: its own buttons have no accessible names.
@@ -219,7 +219,7 @@ class LivePanel:
         """Let network time pass continuously, at the panel's speed, as long as a page shows the panel; returns at
         once.
         """
-        self._drawn_s = time.monotonic()
+        self._pictures.restart()
         # A page that was reloaded sends messages only after this value changes.
         self.page_timer.playing = False
         self.page_timer.playing = True
@@ -299,7 +299,7 @@ class LivePanel:
         s; else pause.
         """
         # After a page was reloaded, the panel is still in the playing state, but receives no messages.
-        if self.playing and time.monotonic() - self._drawn_s < 2:
+        if self.playing and self._pictures.since_last_s < 2:
             self.pause()
         else:
             self.play()
@@ -328,7 +328,7 @@ class LivePanel:
         """Handle a message of the page, which allows AHEAD more pictures: schedule them if this thread has an event
         loop, or else draw one now. `_change`, the widget's event, is ignored.
         """
-        self._credit = AHEAD
+        self._pictures.allow(AHEAD)
         self._tell_main_loop()
         # JupyterLab may deliver a page's messages in another thread, which continues while a cell computes.
         if (loop := _running_loop()) is not None:
@@ -348,13 +348,10 @@ class LivePanel:
         already scheduled; schedule none if the network is paused or the pictures that the page's last message allowed
         are used up.
         """
-        if self._next is not None:
-            self._next.cancel()
-        if self.playing and self._credit > 0:
-            self._credit -= 1
-            self._next = loop.call_later(
-                max(0.0, self._drawn_s + PICTURE_S - time.monotonic()), self._draw_scheduled_picture, loop
-            )
+        if self.playing:
+            self._pictures.schedule(loop, functools.partial(self._draw_scheduled_picture, loop))
+        else:
+            self._pictures.cancel(loop)
 
     def _draw_scheduled_picture(self, loop: asyncio.AbstractEventLoop) -> None:
         """Let network time pass, draw a picture, and schedule the next one in the event loop `loop`."""
@@ -365,8 +362,7 @@ class LivePanel:
         """Let as much network time pass as belongs to the wall-clock time since the last picture (at most LATEST_S s of
         that) at the panel's speed, and draw; nothing happens if the network is paused.
         """
-        now_s = time.monotonic()
-        passed_s, self._drawn_s = min(now_s - self._drawn_s, LATEST_S), now_s
+        passed_s = min(self._pictures.restart(), LATEST_S)
         if self.playing:
             self._run_action(functools.partial(self.advance_by, passed_s * self.pace, WORK_S))
 

@@ -159,6 +159,12 @@ class Loop:
         self._calls.append((self._clock.s + wait_s, handle, functools.partial(call, *words)))
         return handle
 
+    def call_soon_threadsafe(self, call):
+        self.call_later(0, call)
+
+    def is_closed(self):
+        return False
+
     def pass_s(self, seconds):
         end_s = self._clock.s + seconds
         while due := [each for each in self._calls if not each[1].cancelled and each[0] <= end_s]:
