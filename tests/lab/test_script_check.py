@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -279,6 +280,15 @@ def test_file_that_is_no_script_is_reported_and_nothing_runs(
     printed = capsys.readouterr()
     assert words in printed.err
     assert "Traceback" not in printed.err
+    assert printed.out == ""
+
+
+def test_a_script_from_a_pipe_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A script cannot come from the standard input (`netlab mininet /dev/stdin`), and its reading must not wait."""
+    os.mkfifo(tmp_path / "pipe.py")
+    assert cli.main(["mininet", str(tmp_path / "pipe.py")]) == cli.EXIT_MISTAKE
+    printed = capsys.readouterr()
+    assert "this is a pipe or a device" in printed.err and "save the script as a file" in printed.err
     assert printed.out == ""
 
 

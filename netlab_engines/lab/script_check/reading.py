@@ -71,6 +71,8 @@ def _reading_error(path: Path) -> str | None:
             return "this is a directory; give the path of a Python file."
         if not path.exists():
             return "there is no such script; give the path of a Python file, such as one that Topology.to_mininet() writes."
+        if not path.is_file():
+            return "this is a pipe or a device, which the lab cannot open; save the script as a file and give its path."
         with path.open("rb") as file:
             data = file.read(MAX_BYTES)
     except OSError as error:
