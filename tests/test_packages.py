@@ -51,6 +51,7 @@ def with_packages(names: Sequence[str], home: Path, use: str) -> subprocess.Comp
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=home)
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_named_with_the_remedy(tmp_path: Path) -> None:
     for number, use in enumerate((RUN, "nl.live", "nl.widgets.live")):
         done = with_packages(["netlab"], tmp_path / str(number), use)

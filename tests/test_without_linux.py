@@ -43,6 +43,7 @@ print('all that a chapter names')
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_import_works_without_linux_and_unsupported_calls_are_reported(
     system: str,

@@ -22,6 +22,7 @@ def with_a_statement() -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chapter", with_a_statement())
 def test_about_half_of_the_copies_of_a_chapter_have_a_number_above_the_mean(chapter: Any) -> None:
     """Relative to the median of the copies' ratios, which lies between the factors below 1 and those above it."""

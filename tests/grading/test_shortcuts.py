@@ -256,6 +256,7 @@ AROUND_A_TRANSFER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", list(AROUND_A_TRANSFER))
 def test_a_transfer_is_made_outside_between_two_programs_that_share_nothing(
     way: str, monkeypatch: pytest.MonkeyPatch
