@@ -62,7 +62,8 @@ wheel: setup  ## wheels in dist: for any system, for Linux on each processor, an
 lite: setup  ## the course as a page in a browser, in build/lite: any web server shows it
 	$(BIN)/python tools/lite.py
 
-release: setup  ## a release in dist, from a clean working tree: wheels, source, page, site, the list of dependencies, sums
+release:  ## a release in dist, from a clean working tree: wheels, source, page, site, the list of dependencies, sums
+	@sh tools/setup.sh --release
 	$(BIN)/python tools/release.py
 
 bench: setup

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,6 +91,47 @@ def test_a_problem_ends_the_command_with_status_1(
     monkeypatch.setattr(sys, "argv", ["release.py", "--check"])
     assert release.main() == 1
     assert "netlab 9.9.9 cannot be released:\n  - CHANGELOG.md begins with 1.2.3" in capsys.readouterr().err
+
+
+@pytest.fixture
+def parts(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The release of a clone whose steps write empty files: the names of the wheels, and of the page as a folder."""
+    project, classroom = release.wheel.PROJECT, release.wheel.CLASSROOM
+    names = [
+        f"dist/{project}-py3-none-any.whl",
+        f"dist/{classroom}-py3-none-any.whl",
+        *(f"dist/{project}-py3-none-{'.'.join(tags)}.whl" for tags in release.wheel.PLATFORMS.values()),
+        "build/lite/index.html",
+    ]
+    run = subprocess.run
+
+    def make(command: list[str], **more: Any) -> subprocess.CompletedProcess[str]:
+        if command[0] != "make":
+            return run(command, **more)
+        for name in names:
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            (clone / name).touch()
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(release, "ROOT", clone)
+    monkeypatch.setattr(release, "VERSION", "1.2.3")
+    monkeypatch.setattr(release, "notebooks_agree", lambda _root: True)
+    monkeypatch.setattr(sys, "argv", ["release.py"])
+    with monkeypatch.context() as steps:
+        steps.setattr(subprocess, "run", make)
+        yield names
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_part_that_was_not_made_ends_the_release_with_an_error_and_the_remedy(
+    parts: list[str], capsys: pytest.CaptureFixture[str], clone: Path, number: int
+) -> None:
+    lost = parts.pop(number)
+    assert release.main() == 1
+    said = capsys.readouterr().err
+    assert ("the page" if "lite" in lost else Path(lost).name) in said
+    assert "sh tools/setup.sh --release" in said
+    assert not (clone / "dist" / release.SUMS).exists()
 
 
 def test_a_folder_gives_the_same_archive_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

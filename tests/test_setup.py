@@ -269,11 +269,53 @@ def test_system_packages_can_be_installed_for_another_user(monkeypatch, setup):
 
 def test_unknown_argument_of_the_set_up_is_reported(capsys, setup):
     assert setup.main(["--sytsem"]) == 2
-    assert "--system or --lab, got --sytsem" in capsys.readouterr().err
+    assert "--system, --lab or --release, got --sytsem" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("pocket", "own", "failure", "machine", "missing"),
+@pytest.mark.parametrize(
+    ("absent", "packages"),
+    [
+        ((), []),
+        (("npm",), ["npm"]),
+        (
+            ("node", "npm", "aarch64-linux-gnu-gcc"),
+            ["nodejs", "npm", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
+        ),
+    ],
+)
+def test_a_release_installs_what_it_needs_besides_although_the_rest_is_there(
+    monkeypatch, setup, absent, packages, tmp_path
+):
+    asked = []
+    without(monkeypatch, setup, *absent)
+    monkeypatch.setattr(setup, "LOG", tmp_path / "log")
+    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
+    monkeypatch.setattr(setup, "missing_kernels", list)
+    monkeypatch.setattr(setup, "_has_headers", lambda _compiler: True)
+    monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: asked.append(missing))
+    assert setup.main(["--release"]) == 0
+    assert [[setup.package_of(program) for program in missing] for missing in asked] == [packages][: len(packages)]
+    assert setup.main([]) == 0 and len(asked) <= 1, "only a release needs them"
+
+
+def test_an_arm_compiler_without_a_c_library_is_not_enough_for_a_release(monkeypatch, setup):
+    without(monkeypatch, setup)
+    monkeypatch.setattr(setup.subprocess, "run", lambda command, **_more: subprocess.CompletedProcess(command, 1))
+    assert [setup.package_of(name) for name in setup.missing_for_release()] == ["libc6-dev-arm64-cross"]
+
+
+def test_a_release_on_a_system_without_apt_is_refused_with_the_names_of_packages(setup, no_apt, capsys):
+    assert setup.main(["--release"]) == 1
+    assert "Make a release on Debian or Ubuntu; there, they are in nodejs npm gcc-aarch64" in capsys.readouterr().err
+
+
+def test_make_release_sets_up_what_only_a_release_needs():
+    rule = re.search(r"^release:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    assert rule.index("tools/setup.sh --release") < rule.index("tools/release.py")
+
+
     [
         (True, True, "", "x86_64", []),
         (True, False, "", "x86_64", ["library"]),

@@ -272,3 +272,33 @@ def test_a_processor_without_kernels_gets_no_wheel_of_its_own(
     monkeypatch.setattr("platform.system", lambda: "Linux")
     assert tool.main(["--native"]) == 1
     assert capsys.readouterr().out == "There is no wheel for Linux on riscv64.\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "said"), [(True, ""), (False, "NOT MADE: the wheel for Linux on aarch64: there is no ")]
+)
+def test_the_last_line_names_a_wheel_that_was_not_made_and_the_missing_package(
+    tool: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    made: bool,
+    said: str,
+) -> None:
+    wheel = tmp_path / "netlab.whl"
+    wheel.touch()
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    for name, answer in (
+        ("portable_kernel", object()),
+        ("student_files", {}),
+        ("student_wheel", wheel),
+        ("make_classroom", wheel),
+    ):
+        monkeypatch.setattr(tool, name, lambda *_words, answer=answer: answer)
+    monkeypatch.setattr(tool, "make_native", lambda machine, *_words: wheel if made or machine == "x86_64" else None)
+    assert tool.main([]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(said or "With Python 3.10")
+    assert made or "apt install gcc-aarch64-linux-gnu libc6-dev-arm64-cross" in last

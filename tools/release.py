@@ -34,6 +34,8 @@ LOCK = ROOT / "requirements-release.lock"
 HEADING = re.compile(r"^## (?P<version>\d+\.\d+\.\d+) \((?P<date>[^)]*)\)$", re.MULTILINE)
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 SUMS = "SHA256SUMS"
+MACHINE = "Debian or Ubuntu on x86-64"
+"""The machines on which all wheels can be made."""
 
 
 def problems(root: Path, version: str) -> Iterator[str]:
@@ -58,6 +60,33 @@ def problems(root: Path, version: str) -> Iterator[str]:
     tags = _printed(root, "git", "tag", "--points-at", "HEAD").split()
     if tags and f"v{version}" not in tags:
         yield f"the commit has the tag {', '.join(tags)}, but the version is {version}"
+
+
+def missing_wheels(directory: Path) -> list[str]:
+    """Return the names, as patterns, of the wheels of a release that are not in `directory`."""
+    platforms = ["any", *(".".join(tags) for tags in wheel.PLATFORMS.values())]
+    names = [*(f"{wheel.PROJECT}-py3-none-{tags}.whl" for tags in platforms), f"{wheel.CLASSROOM}-py3-none-any.whl"]
+    return [name for name in names if not (directory / name).is_file()]
+
+
+def why_incomplete(directory: Path, page: Path | None = None) -> str:
+    """Return a sentence that names parts of a release that were not made, with the remedy; "" if all are there.
+
+    Parameters
+    ----------
+    directory : Path
+        The directory of the wheels.
+    page : Path, optional
+        The directory of the page; None: it need not be there yet.
+    """
+    no_page = page is not None and not (page / "index.html").is_file()
+    missing = [*missing_wheels(directory), *["the page"] * no_page]
+    if not missing:
+        return ""
+    return (
+        f"netlab {VERSION} is not released, because these were not made: {', '.join(missing)}.\nThe messages above say why. "
+        f"`sh tools/setup.sh --release` installs all compilers and programs for them; the machine must be {MACHINE}."
+    )
 
 
 def _printed(root: Path, *command: str) -> str:
@@ -163,6 +192,9 @@ def main() -> int:
     for number, target in enumerate(("wheel", "site"), start=1):
         print(f"step {number} of 3: make {target}", flush=True)
         if subprocess.run(["make", target], cwd=ROOT, check=False).returncode:
+            return 1
+        if why := why_incomplete(directory, ROOT / "build" / "lite" if target == "site" else None):
+            print(why, file=sys.stderr)
             return 1
     print("step 3 of 3: source, page, site, dependencies and sums", flush=True)
     write_folder(directory, ROOT / "build" / "lite", f"{wheel.PROJECT}-page")

@@ -2,6 +2,7 @@
 
     python3 tools/setup.py            all of it
     python3 tools/setup.py --lab      what chapters need at once; the pocket kernel is built behind, while they run
+    python3 tools/setup.py --release  all of it, and the programs that `make release` needs besides
     python3 tools/setup.py --system   the system packages only, which is what needs root
 
 Standard library only, because nothing else is there yet. What is there already is not done again: the environment carries
@@ -41,6 +42,7 @@ VERSIONS = range(10, 15)
 OLDEST_OF_LOCK = 11
 PACKAGES = {
     "ip": "iproute2",
+CROSS_COMPILER, CROSS_HEADERS = "aarch64-linux-gnu-gcc", "the ARM C library's headers"
     "tc": "iproute2",
     "headers": "libc6-dev",
     "iptables-nft": "iptables",
@@ -48,7 +50,11 @@ PACKAGES = {
     "venv": "python3-venv",
 }
 # Tools of other distributions, and what they call the packages that have another name there ("" for what they need not).
+    "node": "nodejs",
+    CROSS_COMPILER: f"gcc-{CROSS_COMPILER.removesuffix('-gcc')}",
+    CROSS_HEADERS: "libc6-dev-arm64-cross",
 OTHER_TOOLS = {
+RELEASE_PROGRAMS = ("node", "npm", CROSS_COMPILER)
     "dnf": (
         "dnf install",
         {
@@ -93,7 +99,7 @@ CLONE_ON_PATH = (
 )
 EXTENSIONS = "share/jupyter/labextensions"
 SECONDS_PER_PACKAGE = 0.4
-SYSTEM_ONLY, LAB = "--system", "--lab"
+SYSTEM_ONLY, LAB, RELEASE = "--system", "--lab", "--release"
 UNPACK = f"{sys.executable} -m netlab_kernel.command unpack FILE"
 AGAIN = "Then run make again."
 
@@ -197,9 +203,17 @@ def missing_programs(for_kernel: bool, for_environment: bool) -> list[str]:
     return missing
 
 
-def _has_headers() -> bool:
+def missing_for_release() -> list[str]:
+    """Return the names of programs (and CROSS_HEADERS) that only `make release` needs and that are not there: the page is made with
+    Node.js, and the wheel for ARM with a compiler for it.
+    """
+    missing = [program for program in RELEASE_PROGRAMS if not shutil.which(program)]
+    return missing + [CROSS_HEADERS] * (CROSS_COMPILER in missing or not _has_headers(CROSS_COMPILER))
+
+
+def _has_headers(compiler: str = "gcc") -> bool:
     text = "#include <stdio.h>\n#include <elf.h>\n#include <linux/types.h>\n"
-    command = ["gcc", "-E", "-x", "c", "-", "-o", os.devnull]
+    command = [compiler, "-E", "-x", "c", "-", "-o", os.devnull]
     return subprocess.run(command, input=text, text=True, capture_output=True, check=False).returncode == 0
 
 
@@ -430,8 +444,9 @@ def set_up_now(need_environment: bool, kinds: Sequence[str], began_s: float) -> 
 
 def main(arguments: Sequence[str] = ()) -> int:
     """Set up what is missing; returns the exit code."""
-    if list(arguments) not in ([], [SYSTEM_ONLY], [LAB]):
-        print(f"netlab: setup.py takes no argument, {SYSTEM_ONLY} or {LAB}, got {' '.join(arguments)}", file=sys.stderr)
+    if list(arguments) not in ([], [SYSTEM_ONLY], [LAB], [RELEASE]):
+        options = f"{SYSTEM_ONLY}, {LAB} or {RELEASE}"
+        print(f"netlab: setup.py takes no argument, {options}, got {' '.join(arguments)}", file=sys.stderr)
         return 2
     began_s = time.monotonic()
 
@@ -452,7 +467,8 @@ def main(arguments: Sequence[str] = ()) -> int:
         if not (need_environment or kinds):
             return 0
         LOG.unlink(missing_ok=True)
-        install_system_packages(missing_programs(bool(kinds), need_environment), bool(kinds))
+        missing = missing_programs(bool(kinds), need_environment) if need_environment or kinds else []
+        install_system_packages([*missing, *for_release], bool(kinds))
         if kinds and (why := sources.why_no_source()):
             raise SetupError(f"{why}\n{AGAIN}")
         later = [kind for kind in kinds if kind == building.POCKET] if LAB in arguments else []

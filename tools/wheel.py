@@ -198,22 +198,28 @@ def portable_kernel() -> LibraryKernel | None:
     return None if cli.main(["kernel", "build", "--wasm"]) else library_kernel.ready(library_kernel.WASM)
 
 
+def why_no_kernels(machine: str) -> str:
+    """Return a sentence that says why the kernels for Linux on a processor cannot be built here, with the remedy; "" if nothing
+    speaks against it.
+    """
+    if machine == platform.machine():
+        return ""
+    if machine == pocket_kernel.POCKET_MACHINE:
+        return f"its pocket kernel can be built on {machine} only: run make wheel there too."
+    if library_kernel.ready(machine) or shutil.which(f"{machine}-linux-gnu-gcc"):
+        return ""
+    return f"there is no {machine}-linux-gnu-gcc. On Debian: apt install gcc-{machine}-linux-gnu libc6-dev-arm64-cross, then again."
+
+
 def native_kernels(machine: str) -> list[PocketKernel | LibraryKernel]:
     """Build the kernels for Linux on a processor where they are missing, and return them; [] if that is not possible
     here, which a printed sentence explains.
     """
     here = machine == platform.machine()
+    if why := why_no_kernels(machine):
+        print(f"No wheel for {machine}: {why}")
+        return []
     wanted = ["kernel", "build"] if here else ["kernel", "build", "--cross", machine]
-    if not here:
-        if machine == pocket_kernel.POCKET_MACHINE:
-            print(f"No wheel for {machine}: its pocket kernel can be built on {machine} only.")
-            return []
-        if not library_kernel.ready(machine) and not shutil.which(f"{machine}-linux-gnu-gcc"):
-            print(
-                f"No wheel for {machine}: there is no {machine}-linux-gnu-gcc. On Debian: apt install "
-                f"gcc-{machine}-linux-gnu libc6-dev-arm64-cross, then again."
-            )
-            return []
     if (here or not library_kernel.ready(machine)) and cli.main(wanted):
         return []
     return ready_kernels(machine)
@@ -267,6 +273,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in filter(None, made):
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     print("With Python 3.10 or newer: pip install the file for your system, then netlab lab")
+    for machine in (machine for machine, path in native.items() if path is None):
+        # Many lines may have followed the first time that this was said.
+        why = why_no_kernels(machine) or "its kernel could not be built; the messages above say why."
+        print(f"NOT MADE: the wheel for Linux on {machine}: {why}")
     return 0 if native.get(here, True) else 1
 
 
