@@ -96,6 +96,13 @@ def test_the_code_of_a_tutorial_prints_what_the_page_shows(topic: str, monkeypat
             found["panel"].close()
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_page_installs_into_the_python_of_a_system_that_refuses(page: Path) -> None:
+    blocks = re.findall(r"(?:^ {4,}.*\n)+", page.read_text(), re.MULTILINE)
+    for block in (block for block in blocks if re.search(r"^ +pip install", block, re.MULTILINE)):
+        assert re.search("-m venv|conda create", block.partition("pip install")[0]), block
+
+
 def words(page: Path) -> int:
     return len(page.read_text().split())
 
