@@ -184,9 +184,12 @@ def describe(kernel: PocketKernel | library_kernel.LibraryKernel) -> str:
     lines = [f"{f'{what}:':15}Linux {kernel.release} ({whose})", f"file:          {kernel.path}"]
     lines.append(f"size:          {kernel.path.stat().st_size / 1e6:.1f} MB")
     if build := kernel.build:
-        source, compiling = build["source"], "" if own else f" (compiling {build['compile_s']:.0f} s)"
+        source, when = build["source"], "for a wheel, which does not say when"
+        if "built_at" in build:
+            compiling = "" if own else f" (compiling {build['compile_s']:.0f} s)"
+            when = f"{build['built_at']} in {build['build_s']:.0f} s{compiling}"
         lines += [
-            f"built:         {build['built_at']} in {build['build_s']:.0f} s{compiling}",
+            f"built:         {when}",
             f"source:        {source['name']} {source['version']}",
             f"compiler:      {build['compiler']}",
         ]

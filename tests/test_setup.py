@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -12,14 +14,19 @@ import pytest
 
 from netlab.base.errors import KernelError
 from netlab_engines.distributions import ARCH, FEDORA, PACKAGES, SUSE
+from netlab_engines.kernels import library_kernel, pocket_kernel, recipes
 from tests.programs import ROOT, load
 
 PROGRAMS = ["gcc", "flex"]
 
 
 @pytest.fixture
-def setup() -> ModuleType:
-    return load("tools/setup.py")
+def setup(request, monkeypatch) -> ModuleType:
+    module = load("tools/setup.py")
+    if "wheel" not in request.fixturenames:
+        # A wheel of this machine must not be found.
+        monkeypatch.setattr(module.installed_kernels, "pythons", list)
+    return module
 
 
 def without(monkeypatch, setup, *absent):
@@ -267,13 +274,6 @@ def test_system_packages_can_be_installed_for_another_user(monkeypatch, setup):
     assert asked == [((True,), {"for_environment": True}), (["flex"], True)]
 
 
-def test_unknown_argument_of_the_set_up_is_reported(capsys, setup):
-    assert setup.main(["--sytsem"]) == 2
-    assert "--system, --lab or --release, got --sytsem" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("pocket", "own", "failure", "machine", "missing"),
 @pytest.mark.parametrize(
     ("absent", "packages"),
     [
@@ -316,6 +316,13 @@ def test_make_release_sets_up_what_only_a_release_needs():
     assert rule.index("tools/setup.sh --release") < rule.index("tools/release.py")
 
 
+def test_unknown_argument_of_the_set_up_is_reported(capsys, setup):
+    assert setup.main(["--sytsem"]) == 2
+    assert "--system, --lab or --release, got --sytsem" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("pocket", "own", "failure", "machine", "missing"),
     [
         (True, True, "", "x86_64", []),
         (True, False, "", "x86_64", ["library"]),
@@ -394,3 +401,78 @@ def test_python_beside_a_clone_finds_the_package_and_not_the_folder(setup, tmp_p
         cwd=tmp_path,
     )
     assert said.stdout == "found\n", said.stderr
+
+
+@pytest.fixture
+def wheel(monkeypatch, tmp_path):
+    """The kernels of a wheel in an environment whose `netlab` is on PATH; nothing is in the user's cache."""
+    environment = tmp_path / "environment"
+    package = environment / "lib" / "netlab"
+    (environment / "bin").mkdir(parents=True)
+    (environment / "bin" / "netlab").touch()
+    python = environment / "bin" / "python3"
+    python.write_text(f"#!/bin/sh\necho {package}/__init__.py\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("PATH", str(environment / "bin"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
+    for name in ("VIRTUAL_ENV", "NETLAB_KERNEL"):
+        monkeypatch.delenv(name, raising=False)
+    for kind, programs, recipe in (
+        ("kernels", ["linux", "mnexec"], recipes.POCKET),
+        ("libraries", ["netlab-library", "mnexec"], recipes.LIBRARY),
+    ):
+        home = package / "carried" / kind / "7.3.4-aaaaaaaaaaaa"
+        home.mkdir(parents=True)
+        facts = {"release": "7.3.4", "key": "a" * 12, "machine": platform.machine(), "recipe": recipe}
+        for name, text in (("build.json", json.dumps(facts)), ("config", "CONFIG_INET=y\n")):
+            (home / name).write_text(text)
+        for name in programs:
+            (home / name).write_text("#!/bin/sh\n")
+    return package / "carried"
+
+
+@pytest.fixture
+def built(monkeypatch, setup):
+    """The kinds of kernel that the set-up builds; packages and programs are there."""
+    kinds = []
+    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
+    monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
+    monkeypatch.setattr(setup.sources, "why_no_source", lambda: "")
+    monkeypatch.setattr(setup, "set_up_now", lambda _environment, now, _began_s: kinds.extend(now))
+    return kinds
+
+
+def test_kernels_of_an_installed_wheel_by_the_same_recipe_are_copied_and_not_built(
+    setup, wheel, built, tmp_path, capsys
+):
+    assert setup.main([]) == 0
+    assert built == []
+    assert str(wheel / "libraries" / "7.3.4-aaaaaaaaaaaa") in capsys.readouterr().out
+    for kernel in (library_kernel.ready(), *pocket_kernel.builds()):
+        assert kernel.path.is_relative_to(tmp_path / "cache") and os.access(kernel.path, os.X_OK)
+    assert setup.main([]) == 0 and capsys.readouterr().out == "", "all is there"
+
+
+@pytest.mark.parametrize(("fact", "value"), [("recipe", "0" * 64), ("machine", "riscv64")])
+def test_a_kernel_of_a_wheel_by_another_recipe_or_for_another_processor_is_built(setup, wheel, built, fact, value):
+    about = wheel / "libraries" / "7.3.4-aaaaaaaaaaaa" / "build.json"
+    about.write_text(json.dumps({**json.loads(about.read_text()), fact: value}))
+    assert setup.main([]) == 0
+    assert built == ["library"]
+
+
+def test_environments_without_netlab_or_with_a_broken_python_are_passed_over(
+    setup, wheel, built, tmp_path, monkeypatch
+):
+    broken = tmp_path / "broken" / "bin"
+    broken.mkdir(parents=True)
+    for name in ("netlab", "python3"):
+        (broken / name).write_text("not a program")
+        (broken / name).chmod(0o755)
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "broken"))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'nowhere'}:{broken}:/usr/bin:/bin")
+    assert setup.installed_kernels.carried(ROOT) == []
+    monkeypatch.setenv("PATH", str(broken))
+    monkeypatch.setenv("VIRTUAL_ENV", str(wheel.parents[2]))
+    assert setup.installed_kernels.carried(ROOT) == [wheel]

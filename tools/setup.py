@@ -25,7 +25,9 @@ from pathlib import Path
 from types import FrameType
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+import installed_kernels  # noqa: E402 (beside this file)
 
 from netlab.base.errors import NetlabError  # noqa: E402
 
@@ -40,21 +42,21 @@ STAMP = VENV / "netlab-setup"
 LOG = ROOT / ".setup.log"
 VERSIONS = range(10, 15)
 OLDEST_OF_LOCK = 11
+CROSS_COMPILER, CROSS_HEADERS = "aarch64-linux-gnu-gcc", "the ARM C library's headers"
 PACKAGES = {
     "ip": "iproute2",
-CROSS_COMPILER, CROSS_HEADERS = "aarch64-linux-gnu-gcc", "the ARM C library's headers"
     "tc": "iproute2",
     "headers": "libc6-dev",
     "iptables-nft": "iptables",
     "ping": "iputils-ping",
     "venv": "python3-venv",
-}
-# Tools of other distributions, and what they call the packages that have another name there ("" for what they need not).
     "node": "nodejs",
     CROSS_COMPILER: f"gcc-{CROSS_COMPILER.removesuffix('-gcc')}",
     CROSS_HEADERS: "libc6-dev-arm64-cross",
-OTHER_TOOLS = {
+}
 RELEASE_PROGRAMS = ("node", "npm", CROSS_COMPILER)
+# Tools of other distributions, and what they call the packages that have another name there ("" for what they need not).
+OTHER_TOOLS = {
     "dnf": (
         "dnf install",
         {
@@ -464,7 +466,18 @@ def main(arguments: Sequence[str] = ()) -> int:
             return 0
         if ROOT.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
             say("This clone is on a disk of Windows, and slow from here: clone it into your Linux home instead.")
-        if not (need_environment or kinds):
+        if kinds and (copied := installed_kernels.copy_kernels(kinds, ROOT)):
+            say(
+                "Kernels of an installed wheel serve, which are by the same recipe:\n  " + "\n  ".join(map(str, copied))
+            )
+            kinds = missing_kernels()
+        for_release = missing_for_release() if RELEASE in arguments else []
+        if for_release and not shutil.which("apt-get"):
+            names = " ".join(package_of(program) for program in for_release)
+            raise SetupError(
+                f"{', '.join(for_release)} are missing. Make a release on Debian or Ubuntu; there, they are in {names}."
+            )
+        if not (need_environment or kinds or for_release):
             return 0
         LOG.unlink(missing_ok=True)
         missing = missing_programs(bool(kinds), need_environment) if need_environment or kinds else []

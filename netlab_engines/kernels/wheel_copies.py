@@ -41,7 +41,7 @@ def executable_build(directories: Sequence[Path], programs: Sequence[str], kind_
         raise KernelError(f"The programs in {directories[0]} cannot be executed. {OTHER_CACHE}")
     target = kind_directory / directories[0].name
     try:
-        _copy(of_wheel[0], target, programs)
+        copy_build(of_wheel[0], target, programs)
     except OSError as error:
         raise KernelError(
             f"The programs in {of_wheel[0]} cannot be executed there, and copying them to {target} failed "
@@ -57,7 +57,7 @@ def _can_execute(directory: Path, programs: Sequence[str]) -> bool:
     return all(os.access(directory / name, os.X_OK) for name in programs)
 
 
-def _copy(directory: Path, target: Path, programs: Sequence[str]) -> None:
+def copy_build(directory: Path, target: Path, programs: Sequence[str]) -> None:
     """Copy the build in `directory` to `target` in one step, and make the files `programs` in it executable. A build
     that is at `target` already is kept if its programs can be executed, and else replaced. Raises OSError, and leaves
     no copy behind, if the copy's programs cannot be executed.

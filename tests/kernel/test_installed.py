@@ -127,6 +127,14 @@ def test_info_has_version_size_time_and_missing_features() -> None:
         assert words in text, words
 
 
+def test_info_describes_a_kernel_of_a_wheel_which_has_no_times() -> None:
+    home = put("7.3.4", "a" * 12)
+    facts = json.loads((home / "build.json").read_text())
+    times = ("built_at", "build_s", "compile_s")
+    (home / "build.json").write_text(json.dumps({name: value for name, value in facts.items() if name not in times}))
+    assert "built:         for a wheel, which does not say when" in command.describe(pocket_kernel.from_directory(home))
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
 def test_cache_of_another_user_is_reported_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error for another user's cache does not claim that there is no kernel, because there may be one."""

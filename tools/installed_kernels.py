@@ -1,0 +1,96 @@
+"""Find kernels in netlab's wheels that are installed on this machine, for a clone that would build the same ones.
+
+Standard library only, as the set-up that uses this module.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from netlab.base.errors import KernelError
+from netlab_engines.kernels import cache, library_kernel, pocket_kernel, recipes, wheel_copies
+from netlab_engines.kernels.library_kernel import LibraryKernel
+from netlab_engines.kernels.pocket_kernel import PocketKernel
+from netlab_kernel import building
+
+USUAL_ENVIRONMENT = "netlab-env"
+"""The environment in the home that docs/how-to/install.md makes."""
+FIND = "import importlib.util as u; found = u.find_spec('netlab'); print(found and found.origin or '')"
+PATIENCE_S = 20
+PROGRAMS: dict[str, tuple[str, ...]] = {
+    building.POCKET: pocket_kernel.PROGRAMS,
+    building.LIBRARY: (library_kernel.PROGRAM, library_kernel.MNEXEC),
+}
+
+
+def pythons() -> Iterator[Path]:
+    """Yield the Pythons in which a user may have installed a wheel: the active environment's, those that have a `netlab` on PATH,
+    that of the installation guide, and the usual one.
+    """
+    folders = [Path(place) for place in os.get_exec_path() if place]
+    programs = [(folder / "netlab").resolve() for folder in folders if (folder / "netlab").is_file()]
+    active = os.environ.get("VIRTUAL_ENV")
+    environments = [Path(active) / "bin"] if active else []
+    environments += [*(program.parent for program in programs), Path.home() / USUAL_ENVIRONMENT / "bin", *folders]
+    found: set[Path] = set()
+    for python in (folder / "python3" for folder in environments):
+        # Environments' Pythons are links to the same program.
+        if os.access(python, os.X_OK) and python not in found:
+            found.add(python)
+            yield python
+
+
+def carried(clone: Path) -> list[Path]:
+    """Return the directories with the kernels of all installed wheels; `clone` is the one that is set up, which has none."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    places = []
+    for python in pythons():
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            done = subprocess.run(
+                [python, "-c", FIND],
+                capture_output=True,
+                text=True,
+                check=True,
+                env=environment,
+                cwd="/",
+                timeout=PATIENCE_S,
+            )
+            package = Path(done.stdout.strip() or clone / "netlab" / "__init__.py").parent
+            if package != clone / "netlab" and (package / "carried").is_dir():
+                places.append(package / "carried")
+    return list(dict.fromkeys(places))
+
+
+def copy_kernels(kinds: Sequence[str], clone: Path) -> list[Path]:
+    """Copy those of the `kinds` of kernel ("pocket", "library") that an installed wheel has by the recipe of `clone` to the user's
+    cache, and return the directories in the wheels.
+    """
+    copied = []
+    places = carried(clone)
+    for kind in kinds:
+        for directory in (build for place in places for build in _builds(place, kind)):
+            with contextlib.suppress(OSError):
+                of_kind = cache.kernels() if kind == building.POCKET else cache.libraries()
+                wheel_copies.copy_build(directory, of_kind / directory.name, PROGRAMS[kind])
+                copied.append(directory)
+                break
+    return copied
+
+
+def _builds(place: Path, kind: str) -> Iterator[Path]:
+    """Yield the directories of kernels of a kind in `place` that the present recipe made for this processor."""
+    own = kind == building.POCKET
+    read: Callable[[Path], PocketKernel | LibraryKernel] = (
+        pocket_kernel.from_directory if own else library_kernel.from_directory
+    )
+    wanted = (recipes.POCKET if own else recipes.LIBRARY, platform.machine())
+    for directory in sorted((place / (cache.kernels() if own else cache.libraries()).name).glob("*")):
+        with contextlib.suppress(KernelError):
+            build = read(directory).build
+            if (build.get("recipe"), build.get("machine")) == wanted:
+                yield directory
