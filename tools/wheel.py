@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,8 @@ PT_INTERP = 3
 UNDATED_S = 1_700_000_000
 """The time of files in wheels of a clone without a commit, in s since 1970."""
 LICENCE = "License: BSD-3-Clause"
+FOR_WASM = re.compile(rb"^Requires-Dist: wasmtime\b.*\n", re.MULTILINE)
+"""The line in METADATA that asks for the package (9.6 MB) that runs the WebAssembly kernel."""
 CLASSROOM_PROJECT = """\
 [build-system]
 requires = ["setuptools>=65"]
@@ -163,6 +166,8 @@ def student_wheel(
     ------
     KernelError
         If netlab did not build a kernel, or a program needs a C library of the machine.
+    ValueError
+        If the files' METADATA do not ask for the package that runs the WebAssembly kernel in one line.
     """
     whole, programs = dict(files), []
     for kernel in kernels:
@@ -177,6 +182,13 @@ def student_wheel(
                         f"{kernel.path.parent / name} needs the C library of the machine that built it, so it cannot be in a "
                         "wheel. Install a static C library (Debian's libc6-dev has it) and build again: netlab kernel build."
                     )
+    if library_kernel.WASM not in {getattr(kernel, "machine", "") for kernel in kernels}:
+        about = f"{PROJECT}.dist-info/METADATA"
+        whole[about], found = FOR_WASM.subn(b"", whole[about])
+        if found != 1:
+            raise ValueError(
+                f"{about} must ask for wasmtime in one line, but does so in {found}; change FOR_WASM with it."
+            )
     return wheel_file.write(directory, PROJECT, platforms, whole, programs=programs, written_s=written_s())
 
 
