@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 BIN := .venv/bin
 
-.PHONY: lab test quick unbooted lint notebooks site wheel lite release bench clean setup
+.PHONY: lab test quick unbooted lint notebooks site wheel lite release publish bench clean setup
 
 lab:  ## open your copies of the chapters in JupyterLab; what they do not need at once is built behind
 	@sh tools/setup.sh --lab
@@ -62,9 +62,12 @@ wheel: setup  ## wheels in dist: for any system, for Linux on each processor, an
 lite: setup  ## the course as a page in a browser, in build/lite: any web server shows it
 	$(BIN)/python tools/lite.py
 
-release:  ## a release in dist, from a clean working tree: wheels, source, page, site, the list of dependencies, sums
-	@sh tools/setup.sh --release
-	$(BIN)/python tools/release.py
+release:  ## a release in dist, from a clean working tree: wheels, source, page, site, the list of dependencies, sums; IMAGE=1: also a virtual machine's disk
+	@sh tools/setup.sh --release $(if $(IMAGE),--image)
+	$(BIN)/python tools/release.py $(if $(IMAGE),--image)
+
+publish:  ## the release in dist on GitHub, of a commit with the version's tag
+	python3 tools/publish.py
 
 bench: setup
 	$(BIN)/python benchmarks/experiments.py

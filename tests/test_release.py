@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
+import publish  # noqa: E402
 import release  # noqa: E402
+import wheel  # noqa: E402
+import wheel_file  # noqa: E402
 
 from netlab.base.version import VERSION  # noqa: E402
 
@@ -96,11 +101,11 @@ def test_a_problem_ends_the_command_with_status_1(
 @pytest.fixture
 def parts(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The release of a clone whose steps write empty files: the names of the wheels, and of the page as a folder."""
-    project, classroom = release.wheel.PROJECT, release.wheel.CLASSROOM
+    project, classroom = wheel.PROJECT, wheel.CLASSROOM
     names = [
         f"dist/{project}-py3-none-any.whl",
         f"dist/{classroom}-py3-none-any.whl",
-        *(f"dist/{project}-py3-none-{'.'.join(tags)}.whl" for tags in release.wheel.PLATFORMS.values()),
+        *(f"dist/{project}-py3-none-{'.'.join(tags)}.whl" for tags in wheel.PLATFORMS.values()),
         "build/lite/index.html",
     ]
     run = subprocess.run
@@ -132,6 +137,96 @@ def test_a_part_that_was_not_made_ends_the_release_with_an_error_and_the_remedy(
     assert ("the page" if "lite" in lost else Path(lost).name) in said
     assert "sh tools/setup.sh --release" in said
     assert not (clone / "dist" / release.SUMS).exists()
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_release_has_the_disk_images_if_they_are_asked_for(
+    parts: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], clone: Path, status: int
+) -> None:
+    script = clone / "vm" / "build.sh"
+    script.parent.mkdir()
+    made = "netlab-1.2.3-$1"
+    script.write_text(
+        f'#!/bin/sh\nmkdir -p "$2" && touch "$2/{made}.ova" "$2/{made}.qcow2" "$2/{made}.vmdk"\nexit {status}\n'
+    )
+    script.chmod(0o755)
+    (clone / "vm" / "machine.sh").touch()
+    for name in ("write_folder", "write_source", "write_dependencies"):
+        monkeypatch.setattr(release, name, lambda *_words: None)
+    monkeypatch.setattr(wheel_file, "read", lambda _path: dict.fromkeys([f"{wheel.PROJECT}.dist-info/METADATA"]))
+    commit(clone)
+    monkeypatch.setattr(sys, "argv", ["release.py", "--image"])
+    assert release.main() == status
+    said = capsys.readouterr()
+    images = {path.name for path in (clone / "dist").iterdir() if "amd64" in path.name}
+    if status:
+        assert images == set() and "The disk image could not be made" in said.err
+        return
+    assert images == {f"netlab-1.2.3-amd64.{suffix}" for suffix in ("ova", "qcow2")}
+    assert images <= set((clone / "dist" / release.SUMS).read_text().split())
+    assert "step 4 of 4" in said.out
+
+
+@pytest.fixture
+def made(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory of a release with a file and its sums, and a program `gh` that writes down how it is called."""
+    folder = clone / "dist"
+    folder.mkdir()
+    (folder / "netlab.whl").write_bytes(b"wheel")
+    release.write_sums(folder)
+    programs = clone / "bin"
+    programs.mkdir()
+    (programs / "gh").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {clone}/called\ncat >> {clone}/called\n')
+    (programs / "gh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setattr(publish, "ROOT", clone)
+    monkeypatch.setattr(publish, "VERSION", "1.2.3")
+    git(clone, "tag", "v1.2.3")
+    return folder
+
+
+def test_a_release_is_published_with_all_files_and_the_section_of_the_changelog(made: Path, clone: Path) -> None:
+    (clone / "CHANGELOG.md").write_text(
+        "# Changelog\n\n## 1.2.3 (2026-01-31)\n\n- New.\n\n## 1.2.2 (2025-01-31)\n\n- Old.\n"
+    )
+    assert publish.main() == 0
+    assert (clone / "called").read_text().splitlines() == [
+        "release", "create", "v1.2.3", "--verify-tag", "--title", "netlab 1.2.3", "--notes-file", "-",
+        str(made / "netlab.whl"), str(made / release.SUMS), "- New.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda clone: git(clone, "tag", "-d", "v1.2.3"),
+            "the commit has no tag v1.2.3; make it with `git tag v1.2.3`",
+        ),
+        (lambda clone: (clone / "bin" / "gh").unlink(), "the program gh is missing; install Debian's package gh"),
+        (
+            lambda clone: (clone / "dist" / "netlab.whl").write_bytes(b"other"),
+            "does not describe netlab.whl; run make release",
+        ),
+        (lambda clone: (clone / "dist" / "new.whl").touch(), "does not describe new.whl; run make release again"),
+        (
+            lambda clone: (clone / "dist" / "netlab.whl").unlink(),
+            "does not describe netlab.whl; run make release again",
+        ),
+        (lambda clone: (clone / "dist" / release.SUMS).unlink(), "there is no dist/SHA256SUMS; run make release"),
+    ],
+)
+def test_an_incomplete_release_is_not_published(
+    made: Path, clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    change: Callable[[Path], object], sentence: str,
+) -> None:  # fmt: skip
+    find = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: find(name, path=str(clone / "bin")))
+    change(clone)
+    assert publish.main() == 1
+    said = capsys.readouterr().err
+    assert said.startswith("netlab 1.2.3 cannot be published:\n  - ") and sentence in said
+    assert not (clone / "called").exists()
 
 
 def test_a_folder_gives_the_same_archive_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -293,7 +293,7 @@ def test_a_release_installs_what_it_needs_besides_although_the_rest_is_there(
     monkeypatch.setattr(setup, "LOG", tmp_path / "log")
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
     monkeypatch.setattr(setup, "missing_kernels", list)
-    monkeypatch.setattr(setup, "_has_headers", lambda _compiler: True)
+    monkeypatch.setattr(setup.release_programs, "_has_headers", lambda: True)
     monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: asked.append(missing))
     assert setup.main(["--release"]) == 0
     assert [[setup.package_of(program) for program in missing] for missing in asked] == [packages][: len(packages)]
@@ -303,7 +303,25 @@ def test_a_release_installs_what_it_needs_besides_although_the_rest_is_there(
 def test_an_arm_compiler_without_a_c_library_is_not_enough_for_a_release(monkeypatch, setup):
     without(monkeypatch, setup)
     monkeypatch.setattr(setup.subprocess, "run", lambda command, **_more: subprocess.CompletedProcess(command, 1))
-    assert [setup.package_of(name) for name in setup.missing_for_release()] == ["libc6-dev-arm64-cross"]
+    assert [setup.package_of(name) for name in setup.release_programs.missing()] == ["libc6-dev-arm64-cross"]
+
+
+def test_only_a_release_with_an_image_needs_the_programs_that_make_it(monkeypatch, setup, tmp_path):
+    without(monkeypatch, setup, "qemu-img", "syslinux")
+    monkeypatch.setattr(setup.release_programs, "_has_headers", lambda: True)
+    asked = []
+    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
+    monkeypatch.setattr(setup, "missing_kernels", list)
+    monkeypatch.setattr(setup, "LOG", tmp_path / "log")
+    monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: asked.extend(missing))
+    assert setup.main(["--release"]) == 0 and asked == []
+    assert setup.main(["--release", "--image"]) == 0
+    assert [setup.package_of(name) for name in asked] == ["qemu-utils", "syslinux syslinux-common"]
+
+
+def test_the_packages_for_an_image_are_those_that_its_script_names(setup):
+    packages = " ".join(setup.release_programs.IMAGE.values()).split()
+    assert set(packages) <= set(re.findall(r"[\w-]+", (ROOT / "vm" / "build.sh").read_text()))
 
 
 def test_a_release_on_a_system_without_apt_is_refused_with_the_names_of_packages(setup, no_apt, capsys):
@@ -318,7 +336,7 @@ def test_make_release_sets_up_what_only_a_release_needs():
 
 def test_unknown_argument_of_the_set_up_is_reported(capsys, setup):
     assert setup.main(["--sytsem"]) == 2
-    assert "--system, --lab or --release, got --sytsem" in capsys.readouterr().err
+    assert "--system, --lab or --release [--image], got --sytsem" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
+import publish  # noqa: E402
 import wheel  # noqa: E402
 import wheel_file  # noqa: E402
 
@@ -33,7 +34,9 @@ from netlab.base.version import VERSION  # noqa: E402 (also of a clone that is n
 LOCK = ROOT / "requirements-release.lock"
 HEADING = re.compile(r"^## (?P<version>\d+\.\d+\.\d+) \((?P<date>[^)]*)\)$", re.MULTILINE)
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-SUMS = "SHA256SUMS"
+SUMS = publish.SUMS
+IMAGES = ("ova", "qcow2")
+"""The suffixes of the disk images that a release has: for VirtualBox, and for QEMU and UTM."""
 MACHINE = "Debian or Ubuntu on x86-64"
 """The machines on which all wheels can be made."""
 
@@ -160,9 +163,17 @@ def write_dependencies(directory: Path) -> Path:
     return path
 
 
+def write_image(directory: Path, work: Path) -> list[Path]:
+    """Make the disk images of a virtual machine for x86-64 with the wheel in dist, by vm/build.sh in `work`, and copy them to
+    `directory`; return the copies. Raises CalledProcessError if that fails.
+    """
+    subprocess.run([str(ROOT / "vm" / "build.sh"), "amd64", str(work)], cwd=ROOT, check=True)
+    return [Path(shutil.copy(work / f"netlab-{VERSION}-amd64.{suffix}", directory)) for suffix in IMAGES]
+
+
 def write_sums(directory: Path) -> Path:
     """Write the SHA-256 of each file in `directory` to SHA256SUMS there, as `sha256sum -c` reads it; return its path."""
-    files = sorted(path for path in directory.iterdir() if path.is_file() and path.name != SUMS)
+    files = publish.files(directory)
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
     target = directory / SUMS
     target.write_text("".join(lines))
@@ -173,6 +184,7 @@ def main() -> int:
     """Make the release, or print why there is none; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only say whether the clone can be released")
+    parser.add_argument("--image", action="store_true", help="also make the disk image of a virtual machine")
     options = parser.parse_args()
     found = list(problems(ROOT, VERSION))
     if found:
@@ -189,14 +201,22 @@ def main() -> int:
         shutil.rmtree(old, ignore_errors=True)
     directory.mkdir()
     # `make site` also makes the page.
+    steps = 4 if options.image else 3
     for number, target in enumerate(("wheel", "site"), start=1):
-        print(f"step {number} of 3: make {target}", flush=True)
+        print(f"step {number} of {steps}: make {target}", flush=True)
         if subprocess.run(["make", target], cwd=ROOT, check=False).returncode:
             return 1
         if why := why_incomplete(directory, ROOT / "build" / "lite" if target == "site" else None):
             print(why, file=sys.stderr)
             return 1
-    print("step 3 of 3: source, page, site, dependencies and sums", flush=True)
+    if options.image:
+        print(f"step 3 of {steps}: vm/build.sh", flush=True)
+        try:
+            write_image(directory, ROOT / "build" / "vm")
+        except subprocess.CalledProcessError as error:
+            print(f"The disk image could not be made; the messages above say why ({error}).", file=sys.stderr)
+            return 1
+    print(f"step {steps} of {steps}: source, page, site, dependencies and sums", flush=True)
     write_folder(directory, ROOT / "build" / "lite", f"{wheel.PROJECT}-page")
     for audience in ("students", "instructors"):
         write_folder(directory, ROOT / "build" / "site" / audience / "html", f"{wheel.PROJECT}-site-{audience}")

@@ -2,7 +2,7 @@
 
     python3 tools/setup.py            all of it
     python3 tools/setup.py --lab      what chapters need at once; the pocket kernel is built behind, while they run
-    python3 tools/setup.py --release  all of it, and the programs that `make release` needs besides
+    python3 tools/setup.py --release  all of it, and the programs that `make release` needs besides; --image: also those of IMAGE=1
     python3 tools/setup.py --system   the system packages only, which is what needs root
 
 Standard library only, because nothing else is there yet. What is there already is not done again: the environment carries
@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import installed_kernels  # noqa: E402 (beside this file)
+import release_programs  # noqa: E402
 
 from netlab.base.errors import NetlabError  # noqa: E402
 
@@ -42,7 +43,6 @@ STAMP = VENV / "netlab-setup"
 LOG = ROOT / ".setup.log"
 VERSIONS = range(10, 15)
 OLDEST_OF_LOCK = 11
-CROSS_COMPILER, CROSS_HEADERS = "aarch64-linux-gnu-gcc", "the ARM C library's headers"
 PACKAGES = {
     "ip": "iproute2",
     "tc": "iproute2",
@@ -50,11 +50,8 @@ PACKAGES = {
     "iptables-nft": "iptables",
     "ping": "iputils-ping",
     "venv": "python3-venv",
-    "node": "nodejs",
-    CROSS_COMPILER: f"gcc-{CROSS_COMPILER.removesuffix('-gcc')}",
-    CROSS_HEADERS: "libc6-dev-arm64-cross",
+    **release_programs.PACKAGES,
 }
-RELEASE_PROGRAMS = ("node", "npm", CROSS_COMPILER)
 # Tools of other distributions, and what they call the packages that have another name there ("" for what they need not).
 OTHER_TOOLS = {
     "dnf": (
@@ -101,7 +98,7 @@ CLONE_ON_PATH = (
 )
 EXTENSIONS = "share/jupyter/labextensions"
 SECONDS_PER_PACKAGE = 0.4
-SYSTEM_ONLY, LAB, RELEASE = "--system", "--lab", "--release"
+SYSTEM_ONLY, LAB, RELEASE, IMAGE = "--system", "--lab", "--release", "--image"
 UNPACK = f"{sys.executable} -m netlab_kernel.command unpack FILE"
 AGAIN = "Then run make again."
 
@@ -205,17 +202,9 @@ def missing_programs(for_kernel: bool, for_environment: bool) -> list[str]:
     return missing
 
 
-def missing_for_release() -> list[str]:
-    """Return the names of programs (and CROSS_HEADERS) that only `make release` needs and that are not there: the page is made with
-    Node.js, and the wheel for ARM with a compiler for it.
-    """
-    missing = [program for program in RELEASE_PROGRAMS if not shutil.which(program)]
-    return missing + [CROSS_HEADERS] * (CROSS_COMPILER in missing or not _has_headers(CROSS_COMPILER))
-
-
-def _has_headers(compiler: str = "gcc") -> bool:
+def _has_headers() -> bool:
     text = "#include <stdio.h>\n#include <elf.h>\n#include <linux/types.h>\n"
-    command = [compiler, "-E", "-x", "c", "-", "-o", os.devnull]
+    command = ["gcc", "-E", "-x", "c", "-", "-o", os.devnull]
     return subprocess.run(command, input=text, text=True, capture_output=True, check=False).returncode == 0
 
 
@@ -446,8 +435,8 @@ def set_up_now(need_environment: bool, kinds: Sequence[str], began_s: float) -> 
 
 def main(arguments: Sequence[str] = ()) -> int:
     """Set up what is missing; returns the exit code."""
-    if list(arguments) not in ([], [SYSTEM_ONLY], [LAB], [RELEASE]):
-        options = f"{SYSTEM_ONLY}, {LAB} or {RELEASE}"
+    if list(arguments) not in ([], [SYSTEM_ONLY], [LAB], [RELEASE], [RELEASE, IMAGE]):
+        options = f"{SYSTEM_ONLY}, {LAB} or {RELEASE} [{IMAGE}]"
         print(f"netlab: setup.py takes no argument, {options}, got {' '.join(arguments)}", file=sys.stderr)
         return 2
     began_s = time.monotonic()
@@ -471,7 +460,7 @@ def main(arguments: Sequence[str] = ()) -> int:
                 "Kernels of an installed wheel serve, which are by the same recipe:\n  " + "\n  ".join(map(str, copied))
             )
             kinds = missing_kernels()
-        for_release = missing_for_release() if RELEASE in arguments else []
+        for_release = release_programs.missing(image=IMAGE in arguments) if RELEASE in arguments else []
         if for_release and not shutil.which("apt-get"):
             names = " ".join(package_of(program) for program in for_release)
             raise SetupError(

@@ -4,14 +4,15 @@
 #   build.sh [--wheel FILE] [--ca-bundle FILE] [amd64|arm64] [OUTPUT]
 #
 # FILE is netlab's wheel for Linux on that processor; by default the one that `make wheel` wrote to dist. The bundle holds the
-# certificates that this network's registries need (a proxy of its own); it is used while building and is not in the image.
+# certificates that this network's registries need (a proxy of its own; by default $PIP_CERT's); it is used while building and is not
+# in the image.
 # Needs root, or user namespaces (then for this machine's architecture only). By Debian's names: mmdebstrap mtools dosfstools
 # e2fsprogs fdisk qemu-utils, without root uidmap, for amd64 syslinux and syslinux-common, for another architecture than this
 # machine's qemu-user-static, binfmt-support and arch-test. The image starts on UEFI; that for amd64 on a BIOS too. It has no password:
 # the console logs the user netlab in, JupyterLab asks for the token that the console shows. docs/how-to/install.md has the lines
 # to type before it, docs/evidence/tried.md says what was tried.
 set -euo pipefail
-wheel='' certificates=''
+wheel='' certificates=${PIP_CERT:-}
 while [ $# -gt 0 ]; do
     case $1 in
     --wheel) wheel=$(realpath "$2") && shift 2 ;;
