@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -241,6 +242,29 @@ def test_a_folder_gives_the_same_archive_each_time(tmp_path: Path, monkeypatch: 
         assert archive.namelist() == ["files/a.js", "index.html"]
     with pytest.raises(FileNotFoundError, match="nothing has no files"):
         release.write_folder(tmp_path, tmp_path / "nothing", "three")
+
+
+def test_the_list_of_dependencies_names_the_source_and_the_licence_of_each_kernel(tmp_path: Path) -> None:
+    places = {
+        "kernels/7.3.4-a/linux": {"kind": "package", "name": "linux-source-7.3", "version": "7.3.4-1~bpo13+1"},
+        "libraries/7.3.4-b/netlab-library.wasm": {"kind": "archive", "name": "linux-7.3.4.tar.xz", "version": "7.3.4"},
+    }
+    with zipfile.ZipFile(tmp_path / "netlab-1.whl", "w") as made:
+        for place, source in places.items():
+            folder = f"netlab/carried/{place.rpartition('/')[0]}"
+            facts = {"release": "7.3.4", "machine": "x86_64", "source": {**source, "sha256": "5" * 64}}
+            made.writestr(f"{folder}/build.json", json.dumps(facts))
+            made.writestr(f"netlab/carried/{place}", b"program")
+    pocket, portable = release.kernel_components([tmp_path / "netlab-1.whl"])
+    assert [one["bom-ref"] for one in (pocket, portable)] == ["netlab-1.whl/linux", "netlab-1.whl/netlab-library.wasm"]
+    assert pocket["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(b"program").hexdigest()}]
+    for kernel, purl in (
+        (pocket, "pkg:deb/debian/linux-source-7.3@7.3.4-1~bpo13%2B1"),
+        (portable, "pkg:generic/linux@7.3.4"),
+    ):
+        (source,) = kernel["pedigree"]["ancestors"]
+        assert kernel["version"] == "7.3.4" and source["purl"] == purl and source["hashes"][0]["content"] == "5" * 64
+        assert kernel["licenses"] == source["licenses"] == [{"license": {"id": "GPL-2.0-only"}}]
 
 
 def test_the_sums_are_those_of_the_files(tmp_path: Path) -> None:
