@@ -1,7 +1,7 @@
 """Do the chapters run in a browser's tab to their end, with the numbers of the executed solutions, and how long does it take?
 
     python benchmarks/tab.py [--firefox] [--page build/lite] [--keep DIRECTORY] [CHAPTER...]    # 01_udp_loss; none: all pages
-    python benchmarks/tab.py --start [--page build/lite] [CHAPTER]     # only how long until the first cell's answer
+    python benchmarks/tab.py --start [--page build/lite] [CHAPTER]     # only how long until the first figures
 
 Opens each page of solutions/ in Chromium or Firefox from the page that `make lite` made, in a profile of its own, runs its cells one by
 one, and compares what they show with what the solution shows (tests/outputs.py). --start opens one page in Chromium twice, with a new
@@ -49,22 +49,32 @@ RATE_MBPS, ROUND_TRIP_S = 20, 0.04
 ROUND_TRIPS = 2
 """Round trips for a file on a new connection: the connection, and the request."""
 PART_BYTES = 65_536
-RUN_CELLS = """async most => {
-  const app = window.jupyterapp, began = performance.now(), seconds = {};
+FIGURE = "application/vnd.plotly.v1+json"
+RUN_CELLS = f"""async (most, figures = Infinity) => {{
+  const isFigure = output => '{FIGURE}' in (output.data ?? {{}});
+  const app = window.jupyterapp, began = performance.now(), seconds = {{}};
   while (!app.shell.currentWidget?.sessionContext) await new Promise(again => setTimeout(again, 100));
   const notebook = app.shell.currentWidget;
   await notebook.sessionContext.ready;
   seconds[''] = (performance.now() - began) / 1000;
-  for (const [number, cell] of notebook.content.widgets.entries()) {
+  for (const [number, cell] of notebook.content.widgets.entries()) {{
     if (cell.model.type !== 'code') continue;
     if (Object.keys(seconds).length > most) break;
     const before = performance.now();
     notebook.content.activeCellIndex = number;
     await app.commands.execute('notebook:run-cell');
     seconds[cell.model.id] = (performance.now() - before) / 1000;
-  }
+    if (cell.model.toJSON().outputs.some(isFigure) && --figures === 0) break;
+  }}
   return [seconds, notebook.content.model.toJSON()];
-}"""
+}}"""
+
+STEPS = {
+    "chapter on the screen": SHOWN,
+    "first cell's answer": f"() => ({RUN_CELLS})(1)",
+    "first measurement": f"() => ({RUN_CELLS})(Infinity, 2)",
+}
+"""Functions for the steps of a start; a chapter's first figure draws its network, the second shows its first measurement."""
 
 
 class Link:
@@ -170,11 +180,14 @@ def run(open_page: OpenPage, address: str, name: str) -> tuple[dict[str, float],
 
 
 def start(address: str, name: str) -> None:
-    """Open a chapter in a new profile, then in the same after the browser was closed; print the seconds to its first cell's answer."""
+    """Open a chapter in a new profile, then in the same after the browser was closed; print seconds and MB
+    from the address to each step.
+    """
     from playwright.sync_api import sync_playwright
 
     Pages.link = Link()
     print(f"{name} over {RATE_MBPS} Mbit/s and {ROUND_TRIP_S * 1e3:.0f} ms")
+    print("| visit | step | s | MB |\n|---|---|---|---|")
     # Not browser.new_context(), which keeps its cache in a part of the memory.
     with sync_playwright() as playwright, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         for visit in ("first", "second"):
@@ -186,15 +199,12 @@ def start(address: str, name: str) -> None:
             ) as context:
                 page = context.new_page()
                 sent_before, began_s = Pages.sent_bytes, time.monotonic()
+
                 page.goto(f"{address}/notebooks/index.html?path={name}.ipynb", timeout=PATIENCE_MS, wait_until="commit")
-                page.evaluate(SHOWN)
-                screen_s = time.monotonic() - began_s
-                page.evaluate(f"() => ({RUN_CELLS})(1)")
-                first_s, sent_mb = time.monotonic() - began_s - screen_s, (Pages.sent_bytes - sent_before) / 1e6
-                print(
-                    f"{visit} visit: on the screen {screen_s:.1f} s, first cell {first_s:.1f} s later, {sent_mb:.1f} MB",
-                    flush=True,
-                )
+                for step, function in STEPS.items():
+                    page.evaluate(function)
+                    seconds, sent_mb = time.monotonic() - began_s, (Pages.sent_bytes - sent_before) / 1e6
+                    print(f"| {visit} | {step} | {seconds:.1f} | {sent_mb:.1f} |", flush=True)
 
 
 def visible_outputs(cell: dict[str, Any]) -> list[dict[str, Any]]:
@@ -245,7 +255,9 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="DIRECTORY", help="where to leave the notebooks that were run")
     parser.add_argument("--firefox", action="store_true", help="in Firefox")
     parser.add_argument(
-        "--start", action="store_true", help="measure only until the first cell's answer, at two visits over a link"
+        "--start",
+        action="store_true",
+        help="measure only until the first measurement's figure, at two visits over a link",
     )
     parser.add_argument("chapters", nargs="*")
     options = parser.parse_args()

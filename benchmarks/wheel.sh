@@ -39,8 +39,8 @@ setpriv --reuid=student --regid=student --clear-groups env HOME=/home/student \
     sh /opt/try/wheel_steps.sh "$PRETTY_NAME, bare" /opt/try/*.whl python3
 cp -r /home/student/said /opt/said
 X
-echo '| place | Python | user | missing | pip, s | MB | first demo, s | second, s | doctor | live, s | lab, s | chapter 1, s | Mininet script, s |'
-echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|'
+echo '| place | Python | user | missing | pip, s | fetched, MB | on disk, MB | lab answers, s | network drawn, s | first measurement, s | demo, s | again, s | doctor | live, s | chapter 1, s | Mininet script, s |'
+echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
 for one in "$@"; do
     rm -rf "$place/home" "$place/said"
     mkdir "$place/home"
