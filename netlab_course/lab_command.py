@@ -20,9 +20,10 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     # Checks read the saved notebook to see whether a cell was edited but not run; JupyterLab's own interval is two minutes.
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10},
     # By default JupyterLab draws cells when they come near the view, and the text that somebody reads or clicks on moves meanwhile.
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+    # Lines of code that are wider than the window continue below, because a horizontal scroll bar hides their ends.
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none", "codeCellConfig": {"lineWrap": True}},
 }
-"""JupyterLab's settings where the user has not chosen others. The image and the page (tools/page) have them, too."""
+"""JupyterLab's settings where the user has not chosen others. The image and the page (tools/lite.py) have them, too."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,11 +89,14 @@ def _set_defaults(prefix: Path) -> None:
 
 
 def _is_from_netlab(path: Path) -> bool:
-    """Return whether a file of JupyterLab's settings has nothing but netlab's present defaults, all or some of them;
-    False if it is not JSON.
+    """Return whether a file of JupyterLab's settings has nothing but netlab's present defaults, all or some of them, as
+    an earlier netlab may have written it; False if it is not JSON.
     """
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         return False
-    return isinstance(settings, dict) and settings.items() <= DEFAULTS.items()
+    return isinstance(settings, dict) and all(
+        plugin in DEFAULTS and isinstance(chosen, dict) and chosen.items() <= DEFAULTS[plugin].items()
+        for plugin, chosen in settings.items()
+    )

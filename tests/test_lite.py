@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import netlab
+from netlab_course.lab_command import DEFAULTS
 
 ROOT = Path(netlab.__file__).parents[1]
 PROGRAM = """
@@ -252,6 +253,11 @@ def test_the_page_has_its_own_python_and_asks_nobody_else(page: Path, lite: Modu
     assert kernel["pyodideUrl"] == "./static/pyodide/pyodide.js"
     assert kernel["disablePyPIFallback"] is True
     assert kernel["loadPyodideOptions"] == lite.AT_START
+
+
+def test_the_page_has_the_settings_of_netlab_lab(page: Path) -> None:
+    overrides = json.loads((page / "jupyter-lite.json").read_text())["jupyter-config-data"]["settingsOverrides"]
+    assert overrides.items() >= DEFAULTS.items()
 
 
 def test_each_page_knows_what_is_fetched_and_it_is_less_than_24_mb(page: Path) -> None:

@@ -27,6 +27,7 @@ import wheel  # noqa: E402
 
 from netlab_course import catalogue  # noqa: E402 (also of a clone that is not installed)
 from netlab_course.copies import PAGES  # noqa: E402
+from netlab_course.lab_command import DEFAULTS  # noqa: E402
 
 # Not "lite-...": JupyterLite takes no settings from a folder whose path begins with the output's.
 WORK = ROOT / "build" / "parts"
@@ -72,10 +73,12 @@ SETTINGS = {
         },
     },
 }
+CHOICES = {**DEFAULTS, "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True}}
+"""Settings of JupyterLab in the page: netlab's defaults, and the system's theme, light or dark."""
 EXTENSIONS = ROOT / "netlab_course" / "labextensions"
 """netlab's own extension of JupyterLab."""
 PAGE = ROOT / "tools" / "page"
-"""The additions to JupyterLite's pages: a script, work ahead of time, settings, and the text for students."""
+"""The additions to JupyterLite's pages: a script, work ahead of time, and the text for students."""
 COMPILED = """
 import pkgutil
 import netlab_course.chapters
@@ -314,7 +317,7 @@ def main() -> int:
     put_pyodide(distribution(programs, options.pyodide), page / "static" / "pyodide", wheels)
     compiled = compile_ahead(page / "static" / "pyodide")
     (page / "jupyter-lite.json").write_text(json.dumps(SETTINGS))
-    shutil.copy(PAGE / "overrides.json", page)
+    (page / "overrides.json").write_text(json.dumps(CHOICES))
     contents.mkdir()
     for original in catalogue.originals().glob("*.ipynb"):
         shutil.copy(original, contents)

@@ -1,4 +1,6 @@
-"""The chapter and the reading position come back after a reload; a panel without a kernel says what to do."""
+"""The chapter and the reading position come back after a reload; lines of code fit into the window; a panel without a
+kernel says what to do.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +29,15 @@ WIDE_PIXELS, NARROW_PIXELS, NARROW_WINDOW_PIXELS, LOW_WINDOW_PIXELS = 350, 260, 
 """The least width of the list in a wide window, the greatest in a narrow one, and that window's width and height."""
 NARROWINGS = 3
 """The window is made narrow so many times: JupyterLab's own column of names gets narrower each time."""
+LONG_LINES = "14_reliable_transfer.ipynb"
+"""A chapter with lines of code that are wider than a narrow window."""
+CODE = f"{NOTEBOOK}.widgets.filter(cell => cell.model.type === 'code')"
+SCROLLERS = f"{CODE}.map(cell => cell.node.querySelector('.jp-InputArea .cm-scroller'))"
+SIDEWAYS = f"{SCROLLERS}.filter(s => s.scrollWidth > s.clientWidth).map(s => s.innerText.slice(0, 80))"
+"""The beginnings of code cells with a horizontal scroll bar, in JavaScript."""
+CONTINUED = f"""{SCROLLERS}.flatMap(s => [...s.querySelectorAll('.cm-line')])
+    .filter(line => line.clientHeight > 1.5 * parseFloat(getComputedStyle(line).lineHeight)).length"""
+"""The number of lines of code that take two rows or more, in JavaScript."""
 TOP = f"""(() => {{
     const cell = {NOTEBOOK}.widgets.find(cell => cell.model.id === {as_json(FAR)});
     return cell.node.isConnected ? cell.node.getBoundingClientRect().top : null;
@@ -98,6 +109,27 @@ def test_the_list_of_files_shows_whole_names_in_wide_and_narrow_windows(
             browser.until(f"{LIST}.clientWidth <= {NARROW_PIXELS} && {WHOLE}")
             browser.resize(bidi.WIDTH, bidi.HEIGHT)
             browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")
+    finally:
+        browser.resize(bidi.WIDTH, bidi.HEIGHT)
+
+
+@pytest.mark.parametrize("place", ["jupyterlab", "page"])
+def test_code_cells_have_no_horizontal_scroll_bar_in_wide_and_narrow_windows(
+    browser: Browser, place: str, request: pytest.FixtureRequest
+) -> None:
+    address = request.getfixturevalue(place)
+    path = {"jupyterlab": f"lab/tree/{LONG_LINES}", "page": f"lab/index.html?path={LONG_LINES}"}[place]
+    open_alone(browser, f"{address}{path}", LONG_LINES)
+    browser.until(f"{CODE}.length > 10")
+    browser.value("jupyterapp.commands.execute('notebook:show-all-cell-code').then(() => 1)")
+    browser.until(
+        f"{SCROLLERS}.every(scroller => scroller?.clientWidth > 0)", shown=f"{SCROLLERS}.map(s => s?.clientWidth)"
+    )
+    try:
+        browser.until(f"{SIDEWAYS}.length === 0", shown=SIDEWAYS)
+        browser.resize(NARROW_WINDOW_PIXELS, bidi.HEIGHT)
+        browser.until(f"{CONTINUED} > 0")
+        browser.until(f"{SIDEWAYS}.length === 0", shown=SIDEWAYS)
     finally:
         browser.resize(bidi.WIDTH, bidi.HEIGHT)
 
