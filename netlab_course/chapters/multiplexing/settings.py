@@ -119,7 +119,7 @@ def fair_table() -> pd.DataFrame:
         for pair, mbps in shares.items():
             jain = theory.jain_index(list(shares.values()))
             rows.append((number, pair, mbps, fair_data_mbps(pairs)[pair], jain))
-    return pd.DataFrame(rows, columns=["experiment", "pair", "fair rate", "of it data", "Jain"])
+    return pd.DataFrame(rows, columns=["experiment", "pair", "fair rate", "data in it", "Jain"])
 
 
 def _at_places(columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -14,7 +14,7 @@ CROSSING = list(settings.CROSSING)
 
 
 def fair_mbps(topology):
-    """Max-min shares by the topology's own rates and routes, of it data."""
+    """Return the data in the max-min shares by the topology's own rates and routes, in Mbit/s."""
     routes = topology.routes([tuple(pair.split("-")) for pair in CROSSING])
     shares = theory.max_min_mbps(topology.capacities_mbps(), routes)
     return [shares[pair] * 1448 / 1514 for pair in CROSSING]
