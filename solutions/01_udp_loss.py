@@ -169,7 +169,7 @@ nl.plots.Comparison(
 at_5_mbps = goodput_mbps[offered_mbps.index(5)]
 at_10_mbps = goodput_mbps[offered_mbps.index(10)]
 print(
-    f"measured at 5 Mbit/s offered: {at_5_mbps:.3f}, at 10 Mbit/s: {at_10_mbps:.3f}; "
+    f"measured at 5 Mbit/s offered: {at_5_mbps:.3f}, at 10 Mbit/s: {at_10_mbps:.3f};\n"
     "published by epfl: 4.798 for both"
 )
 goodput_prediction.compare(at_5_mbps, theory=limit(5, 1000, 38))
@@ -507,7 +507,7 @@ nl.plots.Comparison(
 # %% id="loss-table"
 rates_mbps = [5, 10, 20, 20.36]
 again = staircase(rates_mbps)
-print("Goodput in Mbit/s; loss rate in the second half of each step, and in the whole step")
+print("Goodput in Mbit/s; loss rate in a step's second half and in all of it")
 print(experiments.rates_table(again, rates_mbps).to_string(index=False))
 
 # %% [markdown] id="loss-table-why"

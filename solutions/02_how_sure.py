@@ -246,7 +246,7 @@ unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 changed_queue_packets = 30
 changed_table = nl.repeat(bursts(changed_queue_packets), seeds=8)
 changed = nl.interval(small - 100 * changed_table.set_index("seed")["loss_rate"])
-print(f"Room for 20 minus room for 22: {paired:.3f} per cent of the datagrams")
+print(f"Room for 20 minus room for 22: {paired:.3f} % of the datagrams")
 print(f"Room for 20 minus room for {changed_queue_packets}: {changed:.3f}")
 
 # %% [markdown] id="decision-text"

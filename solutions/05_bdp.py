@@ -276,7 +276,7 @@ acknowledge_each = nl.Command("h2", change_each)
 exact = [without_offload, acknowledge_each]
 cases = {"as it is": [], "without offload": exact[:1], "and each segment acknowledged": exact}
 by_case = nl.sweep({case: transfer_over(cable(), 126_000, cases[case]) for case in cases})
-print("Cycle of 126 kB; theory: a segment's way and its acknowledgement's way back")
+print("Cycle of 126 kB; theory: a segment's way and the way of its ACK")
 print(experiments.suspects_table(by_case).to_string(index=False))
 
 # %% [markdown] id="suspects-why"

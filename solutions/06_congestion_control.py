@@ -239,9 +239,10 @@ plots.windows_figure(
 changed_queue_packets = 5
 shorter = path(10, 20, changed_queue_packets)
 changed = nl.sweep({control: beside_burst(control, shorter) for control in controls})
+print("Goodput in Mbit/s from 5 to 10 s")
 for packets, runs in [(33, four), (changed_queue_packets, changed)]:
     goodputs_mbps = experiments.summary(runs)["goodput (Mbit/s)"].round(2).to_dict()
-    print(f"{packets} packets, Mbit/s from 5 to 10 s: {goodputs_mbps}")
+    print(f"{packets} packets: {goodputs_mbps}")
 
 # %% [markdown] id="stall-text"
 # ## Part 5: many losses at once
@@ -495,7 +496,7 @@ def ten_flows(control):
 
 ten_runs = nl.sweep({control: ten_flows(control) for control in ("tahoe", "reno")})
 ten = experiments.ten_table(ten_runs)
-print("Means of eight draws, goodput in Mbit/s; Jain's index is 1 if all are equal")
+print("Means of eight draws, goodput in Mbit/s; Jain's index 1: all equal")
 ten_means = ten.groupby("control")[["together", "least", "most", "Jain"]].mean()
 ten_means["std of Jain"] = ten.groupby("control")["Jain"].std()
 print(ten_means.round(3).rename_axis(None).to_string())
@@ -527,8 +528,8 @@ at_once = ten_windows([frame_by_frame, nl.Command("h2", change_each)])
 narrow_runs = nl.sweep({"delayed": ten_windows(), "each": at_once})
 narrow = experiments.windows_table(narrow_runs, [12, 13, 14, 16])
 print(
-    "Goodput in Mbit/s of the unluckiest and the luckiest of ten flows, by their windows,\n"
-    "with delayed ACKs and with each segment acknowledged"
+    "Goodput in Mbit/s of the unluckiest and the luckiest of ten flows,\n"
+    "by their windows, with delayed ACKs and with an ACK of each segment"
 )
 print(narrow.round(3).to_string(index=False))
 

@@ -206,7 +206,7 @@ by_window = nl.repeat({segments: transfers(100, segments) for segments in [3, 10
 by_size = experiments.completion_ms(by_window, sizes_bytes)
 gain = 1 - by_size[10] / by_size[3]
 saved = f"{100 * gain.min():.0f} to {100 * gain.max():.0f} %"
-print(f"Time saved by 10 segments in place of 3: {saved}, depending on the size")
+print(f"Time saved by 10 segments in place of 3: {saved}, by size")
 
 # %% [markdown] id="published" tags=["optional"]
 # Here it is from [[0 = 100 * gain.min() | .0f]] to [[57 = 100 * gain.max() | .0f]] % faster, depending on the size.

@@ -308,7 +308,7 @@ crossed = nl.sweep({
 chapter.settings.crossing_figure(crossed, title="Six flows, three kinds of queue")
 
 # %% id="crossing-table" tags=["folded"]
-print("Goodput in Mbit/s; +- is half the 95 % interval of the mean of 5 draws")
+print("Goodput in Mbit/s; +- is half the 95 % interval of 5 draws' mean")
 crossing_table = chapter.settings.crossing_table(crossed).round(2)
 print(
     crossing_table.rename(

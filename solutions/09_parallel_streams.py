@@ -545,7 +545,7 @@ print("Goodput of all connections in Mbit/s, by K, mean of eight seeds")
 explained = (beside["theory"] - beside.iloc[:, -1]) / (beside["theory"] - beside["measured"])
 print(beside.round(1).to_string())
 print(
-    f"RTT of one connection if each segment is acknowledged at once: "
+    f"RTT of one connection with an ACK of each segment: "
     f"{at_once_ms.mean:.1f} +- {at_once_ms.half_width:.1f} ms"
 )
 
@@ -566,7 +566,7 @@ for k in free_counts:
     (h1, h1_half), (h2, h2_half) = (nl.interval(free.loc[k, host]) for host in ("h1", "h2"))
     rows[k] = (k * one_of_mbps(k), h1, h1_half, own.neighbours * one_of_mbps(k), h2, h2_half)
 columns = ["theory h1", "h1", "+-", "theory h2", "h2", "+-"]
-print("Goodput in Mbit/s by the connections of h1, mean and 95 % interval of five seeds")
+print("Goodput in Mbit/s by h1's connections, mean and interval of 5 seeds")
 print(pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(1).to_string())
 
 # %% [markdown] id="needed-text"
@@ -677,7 +677,7 @@ spans = pd.DataFrame(
         for k in (1, 2, 4, 8, 16)
     }
 ).T
-print("Goodput in Mbit/s by the connections of h1, mean and 95 % interval of five draws")
+print("Goodput in Mbit/s by h1's connections, mean and interval of 5 draws")
 print(
     spans.round(2)
     .rename(columns=lambda name: name[:2] if name.startswith("+-") else name)
@@ -714,7 +714,7 @@ for k in (1, 2, 4, 8, 16):
     rows[k + 2] = (formula, *nl.interval(dropped))
 bill = pd.DataFrame.from_dict(rows, orient="index", columns=["formula", "measured", "+-"])
 print(
-    "Loss rate by the number of connections on the link, mean and 95 % interval of five draws"
+    "Loss rate by connections on the link, mean and interval of 5 draws"
 )
 print(bill.round(4).to_string())
 

@@ -163,7 +163,7 @@ tcp = {
 }
 print(
     f"TCP in B2: {tcp[4][0]:.0f} +- {tcp[4][1]:.0f} kbit/s, "
-    f"in B3: {tcp[9][0]:.0f} +- {tcp[9][1]:.0f} kbit/s "
+    f"in B3: {tcp[9][0]:.0f} +- {tcp[9][1]:.0f} kbit/s\n"
     "(mean and 95 % interval of 5 seeds)"
 )
 b2_prediction.compare(tcp[4][0] / 1000, theory=left(5, 5, 1000))
@@ -324,7 +324,7 @@ lossy_runs = nl.sweep(
 # %% id="losses-table" tags=["folded"]
 losses = chapter.settings.loss_table(lossy_runs)
 wait = chapter.check.wait.take(wait_ms, chapter.settings.wait_ms)
-print("Goodput of one connection in kbit/s; +- is half the 95 % interval of eight")
+print("Goodput of one connection in kbit/s; +- is half the interval of 8")
 print(chapter.settings.cliff_table(losses, wait).to_string())
 waits_s = [wait(260, loss_rate) / 1000 for loss_rate in (0.45, 0.49)]
 print("Mean wait at a loss rate of 0.45: {:.1f} s, of 0.49: {:.1f} s".format(*waits_s))

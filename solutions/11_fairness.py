@@ -545,6 +545,6 @@ experiments.lot_figure(lots, list(distances_ms.values()), loss_rate=0.002)
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = one_run.settings
 print(
-    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time,\n"
     f"Linux {settings['kernel']}, seeds from 1 on"
 )

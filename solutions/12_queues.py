@@ -207,7 +207,7 @@ for name, congestion, sysctls in (
     flows = [nl.Tcp(host, "h3", congestion=congestion) for host in ("h1", "h2")]
     capture = nl.Capture("r1", "h3")
     seen[name] = nl.run(red, flows, duration_s=10, sysctls=sysctls, captures=[capture])
-print("Packets at h3 in 10 s: data by their bits of ECN, ACKs with ECE, data with CWR")
+print("Packets at h3: data by bits of ECN, ACKs with ECE, data with CWR")
 print(experiments.ecn_table(seen).to_string(index=False))
 
 # %% [markdown] id="verdict-words"
@@ -420,7 +420,7 @@ experiments.compared_figure(compared)
 
 # %% id="compared-table" tags=["folded"]
 print(
-    "How much of the link is in use, mean waits, the median page, and the slowest of all pages"
+    "Use of the link, mean waits, the median page, and the slowest page"
 )
 print(experiments.pages_table(compared).to_string(index=False))
 seen = experiments.mean_intervals(compared)

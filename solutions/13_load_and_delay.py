@@ -473,7 +473,7 @@ at_random = nl.sweep([calls(most, seed) for seed in (1, 2, 3, 4, 5)])
 clocked = nl.interval([experiments.late_percent(run) for run in by_clock])
 by_chance = nl.interval([experiments.late_percent(run) for run in at_random])
 print(
-    f"{most} calls by the clock: {clocked:.2f} % are late; "
+    f"{most} calls by the clock: {clocked:.2f} % are late;\n"
     f"at random moments {by_chance:.0f} % (5 runs each)"
 )
 
@@ -519,6 +519,6 @@ print(
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = nl.run(network, [nl.Ping("h1", "h2", count=1)], duration_s=1).settings
 print(
-    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time,\n"
     f"Linux {settings['kernel']}, seeds from 1 on"
 )

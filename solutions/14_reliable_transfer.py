@@ -559,6 +559,6 @@ chapter.panel()
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = nl.run(network, [nl.Ping("h1", "h2", count=1)], duration_s=1).settings
 print(
-    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time,\n"
     f"Linux {settings['kernel']}, seeds from 1 on"
 )

@@ -342,7 +342,7 @@ for error_rate in (0, 0.2, 0.5):
     print(
         f"{error_rate:.0%} of the frames lost: {flow['loss_rate']:.2%} of the datagrams lost\n"
         f"  mean delay {flow['delay_ms']:.2f} ms, jitter {flow['jitter_ms']:.2f} ms, "
-        f"{station['errors'] / station['frames']:.2f} repetitions for each datagram"
+        f"{station['errors'] / station['frames']:.2f} repetitions each"
     )
 
 # %% [markdown] id="open"

@@ -206,8 +206,8 @@ class Transfers:
             goodput, rtt = self.measured(share * found_bytes)
             lines.append(f"{share:.1f} times as much: {goodput:6.2f} Mbit/s, RTT {rtt:6.2f} ms")
         lines.append(
-            "1.0 times is below the limit: a cycle of this window is longer than one of a\n"
-            "small window. 'The gap' says why."
+            "1.0 times is below the limit: a cycle of this window is longer than\n"
+            "one of a small window. 'The gap' says why."
         )
         return "\n".join(lines)
 

@@ -108,8 +108,8 @@ class QueueTrials:
         used = run.goodput_mbps(after_s=SETTLED_S).iloc[0] / theory.tcp_goodput_limit_mbps(self._rate_mbps)
         rtt_ms = run.intervals.loc[run.intervals["t_s"] > SETTLED_S, "rtt_ms"].mean()
         return (
-            f"queue of {queue_packets} packets: {100 * used:.1f} % of what the link can carry, mean RTT {rtt_ms:.0f} ms; "
-            f"trials left: {self._left}"
+            f"queue of {queue_packets} packets: {100 * used:.1f} % of what the link can carry,\n"
+            f"mean RTT {rtt_ms:.0f} ms; trials left: {self._left}"
         )
 
 

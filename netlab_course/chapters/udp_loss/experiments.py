@@ -284,7 +284,7 @@ class Prober:
         lost = int(table["lost datagrams"].sum())
         return (
             f"{table.round(3).to_string(index=False)}\n"
-            f"found: a bottleneck of {found_mbps:.2f} Mbit/s, with {lost} lost datagrams of {settings.LOST_DATAGRAMS} allowed"
+            f"found: a bottleneck of {found_mbps:.2f} Mbit/s;\nlost datagrams: {lost} of {settings.LOST_DATAGRAMS} allowed"
         )
 
 
