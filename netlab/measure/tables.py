@@ -37,7 +37,7 @@ class _UnknownAttributeError(AttributeError):
 
     def __str__(self) -> str:
         """Return the message, with the column that was probably meant or all columns."""
-        return f"a table has no column and no attribute {self.args[0]!r}{_suggestion(self.args[0], self._columns)}"
+        return f"a table has no column and no attribute {self.args[0]!r}{suggested_column(self.args[0], self._columns)}"
 
 
 class _Loc(_LocIndexer):  # type: ignore[misc]
@@ -96,10 +96,10 @@ def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
     columns = [column for column in table.columns if isinstance(column, str)]
     for name in names if isinstance(names, (list, tuple)) else [names]:
         if isinstance(name, str) and name not in columns:
-            raise ColumnError(f"there is no column {name!r}{_suggestion(name, columns)}") from None
+            raise ColumnError(f"there is no column {name!r}{suggested_column(name, columns)}") from None
 
 
-def _suggestion(name: str, columns: list[str]) -> str:
+def suggested_column(name: str, columns: list[str]) -> str:
     """Return the end of a message about a wrong column: a near name in `columns` or a run's table, else all of them."""
     if meant := closest_word(name, columns):
         return f"; did you mean {meant!r}?"

@@ -1,5 +1,5 @@
 """Cells that end with a message in place of a traceback: those that need a feature which the machine lacks, after which the
-chapter continues, and checks of an answer whose cell has not run.
+chapter continues, and checks of an answer whose cell has not run. Below the traceback of some other errors stands advice.
 
 A notebook that runs all of its cells stops at the first error. Cells that need an unavailable feature are therefore
 skipped with a message, and so are later cells that use names which the skipped cells would have defined.
@@ -14,6 +14,7 @@ from netlab import engines
 from netlab.base.errors import NetlabError, NotHereError
 from netlab_course import page_style
 from netlab_course.cell_history import defined_names, running_source
+from netlab_course.error_advice import ADVISED, advice_on
 from netlab_course.messages import AMBER, show_text
 
 UNSUPPORTED_NOTICE = "Not on this machine."
@@ -22,15 +23,16 @@ _CHECK = re.compile(r"\s*chapter\.check\.\w+\(\s*(\w+)\s*\)\s*")
 
 def install_handler() -> None:
     """Prepare a notebook: add the style sheet of chapters, and install a handler that shows a message in place of the
-    traceback of a check whose answer has no value, and of a cell that this machine cannot run. With another engine than
-    the pocket kernel in virtual time, later cells run all the same. Nothing happens outside IPython.
+    traceback of a check whose answer has no value, and of a cell that this machine cannot run, and advice below that
+    of some other errors. With another engine than the pocket kernel in virtual time, later cells run all the same.
+    Nothing happens outside IPython.
     """
     page_style.show()
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or getattr(shell, "netlab_cell_errors", None) is not None:
         return
     shell.netlab_cell_errors = CellErrors()
-    shell.set_custom_exc((NotHereError, NameError), shell.netlab_cell_errors.show)
+    shell.set_custom_exc((NotHereError, NameError, *ADVISED), shell.netlab_cell_errors.show)
     try:
         other = engines.choose().differences()
     except NetlabError:
@@ -62,14 +64,16 @@ class CellErrors:
         tb_offset: int | None = None,
     ) -> None:
         """Show the message about a cell that this machine cannot run, or about a check whose answer has no value, or
-        the usual traceback of any other error; IPython calls this with its shell and the error instead of printing a
-        traceback.
+        the usual traceback of any other error, and below it the advice of `netlab_course.error_advice`, if any; IPython
+        calls this with its shell and the error instead of printing a traceback.
         """
         if self._is_early_check(error):
             text = f"! Not checked: {error.name} has no value yet. Run its cell above, then this check."
             show_text(text, AMBER, "netlab-verdict netlab-unjudged")
         elif not self.is_ours(error):
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+            if not isinstance(error, NetlabError) and (advice := advice_on(error)):
+                show_text(advice, AMBER)
         elif isinstance(error, NameError):
             print(f"{UNSUPPORTED_NOTICE} {error.name} is what an earlier cell would have measured.")
         else:

@@ -104,6 +104,25 @@ def test_a_check_before_its_answer_asks_for_the_cell_and_shows_no_traceback() ->
     assert [out.ename for out in slip.outputs] == ["NameError"]
 
 
+def test_advice_stands_below_the_traceback_of_a_wrong_name_and_a_wrong_call() -> None:
+    sources = [
+        "import netlab as nl, pandas as pd\nfrom netlab_course.chapters import start_here\nchapter = start_here.begin()",
+        'pd.Series({"goodput_mbps": 4.8, "kind": "tcp"})["goodput"]',
+        "nl.theory.udp_loss_rate(10)",
+        'nl.theory.udp_loss_rate("10", rate_mbps=5)',
+        '{"a": 1}["b"]',
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    _, *told, plain = [cell.outputs for cell in notebook.cells]
+    assert [error.ename for error, _ in told] == ["KeyError", "TypeError", "UFuncTypeError"]
+    advice = [shown.data["text/plain"] for _, shown in told]
+    assert advice[0] == "There is no 'goodput'; did you mean 'goodput_mbps'?"
+    assert "nl.theory.udp_loss_rate(offered_mbps, rate_mbps," in " ".join(advice[1].split())
+    assert advice[2].startswith("offered_mbps must be a number: got '10'")
+    assert [out.output_type for out in plain] == ["error"]
+
+
 def test_a_students_own_slip_stays_an_error() -> None:
     errors = CellErrors()
     errors.lost = {"wireless"}
