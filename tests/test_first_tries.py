@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,12 +33,40 @@ NETWORK = nl.topologies.dumbbell()
         (lambda: nl.Link("h1", "h2", rate=5), "did you mean rate_mbps=5?"),
         (lambda: nl.topologies.dumbbell(pair=1), "did you mean pairs=1?"),
         (lambda: nl.repeat(NETWORK, [nl.Ping("h1", "h3")], seed=5), "did you mean seeds=5?"),  # type: ignore[call-arg]
+        (lambda: nl.Topology(["h1", "h2"], links=[("h1", "h2")]), "; use nl.Link('h1', 'h2')"),  # type: ignore[list-item]
+        (lambda: nl.Topology(["h1", "h2"], links=[["h1", "h2"]]), "; use nl.Link('h1', 'h2')"),  # type: ignore[list-item]
+        (lambda: nl.Topology(["h1", "h2"], links=nl.Link("h1", "h2")), "links must be a list such as [nl.Link("),  # type: ignore[arg-type]
+        (lambda: nl.Topology(["h1", "h2"], links=5), "links must be a list such as [nl.Link("),  # type: ignore[arg-type]
+        (lambda: nl.Change(at_s=1, link=nl.Link("r1", "h3"), up=False), "write link=('r1', 'h3')"),  # type: ignore[arg-type]
+        (
+            lambda: nl.Scenario(NETWORK, [nl.Ping("h1", "h3")], captures=[("r1", "r2")]).validate(),  # type: ignore[list-item]
+            "; write nl.Capture('r1', 'r2')",
+        ),
+        (
+            lambda: nl.Scenario(NETWORK, [nl.Ping("h1", "h3")], captures=[NETWORK.links[0]]).validate(),  # type: ignore[list-item]
+            "; write nl.Capture('h1', 'r1')",
+        ),
     ],
 )
 def test_mistake_is_reported_with_the_allowed_values(attempt: Callable[[], object], words: str) -> None:
     with pytest.raises(ScenarioError) as told:
         attempt()
     assert words in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        (pd.DataFrame({"seed": [1, 2], "goodput_mbps": [4.7, 4.8], "kind": ["tcp", "tcp"]}), "goodput_mbps"),
+        (pd.DataFrame({"seed": [1, 2], "share": [0.4, 0.5]}), "share"),
+    ],
+)
+def test_interval_of_a_table_asks_for_a_column_of_numbers(table: pd.DataFrame, column: str) -> None:
+    said = f'takes one column, such as my_table["{column}"]. Numbers: seed, {column}.'
+    with pytest.raises(NetlabError, match=re.escape(said)):
+        nl.interval(table)
+    with pytest.raises(NetlabError, match=re.escape(said)):
+        nl.interval([1, 2], table)
 
 
 def test_a_class_in_other_letters_is_guessed() -> None:

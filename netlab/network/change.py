@@ -61,6 +61,8 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         """
         if problems := field_problems("change", direction, reverse):
             raise ScenarioError(problems)
+        if isinstance(link, Link):
+            raise ScenarioError([f"change: link must name the two nodes; write link=({link.a!r}, {link.b!r})"])
         self.at_s = to_python(at_s)
         self.link = cast("tuple[str, str]", tuple(link) if isinstance(link, (list, tuple)) else link)
         self.number = to_python(number)

@@ -306,14 +306,8 @@ def _read_names(kind: str, value: object, problems: list[str]) -> list[str]:
     names = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)) else [value]
     sound = [str(name) for name in names if isinstance(name, str)]
     if isinstance(value, str) or len(sound) < len(names):
-        links = any(isinstance(name, Link) for name in names)
-        remedy = (
-            f"; {kind}=[{short_repr(value)}]"
-            if isinstance(value, str)
-            else "; links have a name: links=[...]"
-            if links
-            else ""
-        )
+        links = "; links have a name: links=[...]" if any(isinstance(name, Link) for name in names) else ""
+        remedy = f"; {kind}=[{short_repr(value)}]" if isinstance(value, str) else links
         problems.append(f"topology: {kind} must be a list of names, got {short_repr(value)}{remedy}")
     return sound
 
@@ -321,11 +315,17 @@ def _read_names(kind: str, value: object, problems: list[str]) -> list[str]:
 def _read_links(links: Iterable[object], problems: list[str]) -> list[Link]:
     """Return the links that can be read, from objects or dicts; append a message to `problems` for each mistake."""
     found = []
+    if isinstance(links, (Link, Mapping, str)) or not isinstance(links, Iterable):
+        problems.append(f"topology: links must be a list such as [nl.Link('h1', 'r1')], got {short_repr(links)}")
+        return []
     for position, link in enumerate(links, start=1):
         if isinstance(link, Link):
             found.append(link)
         elif not isinstance(link, Mapping):
-            problems.append(f"link {position} must be an object with a and b, got {short_repr(link)}")
+            pair = short_repr(link)[1:-1] if isinstance(link, (tuple, list)) and len(link) == 2 else "'h1', 'r1'"
+            problems.append(
+                f"link {position} must be an object with a and b, got {short_repr(link)}; use nl.Link({pair})"
+            )
         elif missing := [end for end in ("a", "b") if not isinstance(link.get(end), str)]:
             ends = " and ".join(missing)
             problems.append(f"link {position} must name the node at its end {ends}, got {short_repr(link)}")

@@ -230,7 +230,7 @@ def _interface(queues: pd.DataFrame, name: str) -> str:
     """Return the interface of a queue, named so or by its link ("r1 to r2"). Raises NetlabError without one."""
     frames = dict(list(queues.groupby("interface", sort=False)))
     names = {_link(frame, str(interface)): str(interface) for interface, frame in frames.items()}
-    if name not in frames and name not in names:
+    if str(name) not in {*frames, *names}:
         raise NetlabError(f"The run has no queue at {name!r}; it has {', '.join(names) or 'none'}.")
     return names.get(name, name)
 

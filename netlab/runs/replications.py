@@ -125,9 +125,12 @@ def _numbers(values: Any) -> npt.NDArray[np.float64]:
     """Return the values as an array of floats; raise NetlabError, with the reason, unless two or more, all finite."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise NetlabError(f"interval() takes a list or a column of numbers, got {short_repr(values)}.")
+    if isinstance(values, pd.DataFrame):
+        columns = [str(name) for name in values.select_dtypes("number")] or ["goodput_mbps"]
+        best = "goodput_mbps" if "goodput_mbps" in columns else columns[-1]
+        raise NetlabError(f'interval() takes one column, such as my_table["{best}"]. Numbers: {", ".join(columns)}.')
     listed = list(values)
-    texts = [value for value in listed if isinstance(value, (str, bytes))]
-    if texts:
+    if texts := [value for value in listed if isinstance(value, (str, bytes))]:
         raise NetlabError(
             f"interval() takes numbers, and {short_repr(texts[0])} is a text: write numbers without quotes."
         )
@@ -136,9 +139,7 @@ def _numbers(values: Any) -> npt.NDArray[np.float64]:
     except (TypeError, ValueError):
         raise NetlabError(f"interval() takes a list or a column of numbers, got {short_repr(values)}.") from None
     if numbers.ndim != 1 or len(numbers) < 2:
-        raise NetlabError(
-            f"An interval needs two values or more, got {numbers.size}: one value says nothing of how far others lie from it."
-        )
+        raise NetlabError(f"An interval needs two values or more, got {numbers.size}; a single one has no scatter.")
     missing = int(np.isnan(numbers).sum())
     if missing:
         column = getattr(values, "name", None)

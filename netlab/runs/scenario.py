@@ -274,7 +274,9 @@ class Scenario:
         for number, item in enumerate(self.captures, start=1):
             where = f"captures {number}"
             if not isinstance(item, Capture):
-                found.append(f"{where} must be a netlab.Capture, got {short_repr(item)}")
+                pair = item if isinstance(item, (tuple, list)) else (getattr(item, "a", "r1"), getattr(item, "b", "h2"))
+                remedy = f"write nl.Capture({', '.join(map(repr, pair))})"
+                found.append(f"{where} must be a netlab.Capture, got {short_repr(item)}; {remedy}")
                 continue
             wrong = item.problems(where)
             found += wrong

@@ -253,7 +253,10 @@ def test_no_words_make_a_traceback(words: Any) -> None:
         ({"hosts": []}, "the topology has no hosts; name at least two"),
         ({"hosts": ["h1"], "links": [{"a": "h1", "b": "h1"}]}, "link h1-h1: a link must join two different nodes"),
         ({"hosts": ["h1"], "links": [{"a": "h1", "b": "r1"}]}, "link h1-r1: there is no node 'r1'; nodes are h1"),
-        ({"hosts": HOSTS, "links": ["h1-h2"]}, "link 1 must be an object with a and b, got 'h1-h2'"),
+        (
+            {"hosts": HOSTS, "links": ["h1-h2"]},
+            "link 1 must be an object with a and b, got 'h1-h2'; use nl.Link('h1', 'r1')",
+        ),
         ({"hosts": HOSTS, "links": [{"a": "h1"}]}, "link 1 must name the node at its end b, got {'a': 'h1'}"),
         (
             {"hosts": HOSTS, "links": [{"a": "h1", "b": "h2", "reverse": 5}]},
@@ -335,7 +338,7 @@ def test_invalid_link_is_reported_with_all_other_mistakes() -> None:
     with pytest.raises(ScenarioError) as caught:
         nl.Topology(["h1", "h1"], ["r1"], links=[nl.Link("r1", "h2", rate_mbps="10", delay_ms=-1), "r1-h1"])
     assert caught.value.problems == [
-        "link 2 must be an object with a and b, got 'r1-h1'",
+        "link 2 must be an object with a and b, got 'r1-h1'; use nl.Link('h1', 'r1')",
         "node h1 is named twice; every node needs a name of its own",
         "link r1-h2: there is no node 'h2'; nodes are h1, h1, r1",
         (
