@@ -47,6 +47,7 @@ EXERCISES = {
             "programs.SelectiveReceiver.on_datagram",
         ],
     ),
+    "schedule": Exercise(points=2),
     "go_back_n": _transfers(
         # Each loss may cost the whole window.
         20,

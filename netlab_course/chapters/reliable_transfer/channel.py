@@ -63,11 +63,19 @@ class Protocol:
         another form.
         """
         for field, names in (("lost", lost), ("twice", twice), ("late_s", late_s or {})):
-            if isinstance(names, str) or not all(re.fullmatch(r"(data|ack) [1-9]\d*", str(name)) for name in names):
-                raise NetlabError(
-                    f'{field} names datagrams in a list, such as ["data 3", "ack 1"]; got {short_repr(names)}'
-                )
+            datagram_names(field, names)
         return transfer(self.ends(window), pieces, lost, twice, late_s, until_s)
+
+
+def datagram_names(field: str, names: Any) -> list[str]:
+    """Return the names of datagrams, such as "data 3", in the entry `field` of a schedule, a list of them or a dict by
+    them. Raises NetlabError when it is neither, or a name has another form.
+    """
+    if not isinstance(names, (list, tuple, set, dict)) or not all(
+        re.fullmatch(r"(data|ack) [1-9]\d*", str(name)) for name in names
+    ):
+        raise NetlabError(f'{field} names datagrams in a list, such as ["data 3", "ack 1"]; got {short_repr(names)}')
+    return [str(name) for name in names]
 
 
 def transfer(

@@ -3,23 +3,31 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
 from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.base.time_limit import TimeIsUpError, call_within
+from netlab.base.values import is_number, short_repr
+from netlab.traffic.program import PROGRAM_METHODS
 from netlab_course.answers import answer_in_words, error_in_words
-from netlab_course.chapters.reliable_transfer import channel, schedules
+from netlab_course.chapters.reliable_transfer import channel, programs, schedules
+from netlab_course.chapters.reliable_transfer.programs import NUMBERS
 from netlab_course.chapters.reliable_transfer.settings import tcp_scenario
-from netlab_course.checks import MAX_CALL_S, Function, Result, Status, slips
+from netlab_course.checks import MAX_CALL_S, NOT_COUNTED, Check, Function, Result, Status, slips
 from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
 
 HEADER_BYTES = 42
+SCHEDULE_ENTRIES = ("pieces", "lost", "twice", "late_s")
+MAX_PIECES = 300
+MAX_LATE_S = 100.0
+MAX_NAMED = 2
+"""Datagrams that a student's schedule may name: with more of them one schedule would break the protocols of several copies."""
 
 
 @dataclass(kw_only=True, repr=False)
@@ -33,6 +41,8 @@ class Transfer(Function):
     reference: Callable[..., float] = lambda **_case: 0.0
     unit: str = ""
     tolerance: float = 0.0
+    written: Sequence[str] = ("sender",)
+    """The ends that the student writes, "sender" or "receiver"; the other one is netlab's."""
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments, by name, of a trial with the schedule `case`: its entries `pieces`, `window`, `lost`,
@@ -68,9 +78,21 @@ class Transfer(Function):
                 return self._result(
                     Status.FAILED, f"schedule: {schedules.in_words(case)}. Here {complaint[0]}", complaint[1]
                 )
+        counted = "" if self._is_written_out(answer) else NOT_COUNTED
         return self._result(
-            Status.PASSED, f"all {len(self.cases)} schedules: each piece is delivered once, in order.", self.right
+            Status.PASSED,
+            f"all {len(self.cases)} schedules: each piece is delivered once, in order.",
+            counted,
+            self.right,
         )
+
+    def _is_written_out(self, answer: Callable[..., Any]) -> bool:
+        """Return whether no end of a protocol that the student had to write takes a method from netlab; True for the
+        recorded results of a grader.
+        """
+        ends = [getattr(answer, end, None) for end in self.written]
+        methods = [getattr(end, name, None) for end in ends for name in PROGRAM_METHODS]
+        return not any(str(getattr(method, "__module__", "")).startswith("netlab") for method in methods)
 
     def _complaint(self, trial: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, str] | Result | None:
         """Run the schedule `case` by the function `trial`; return the fault and the advice, or the whole verdict if the
@@ -92,6 +114,82 @@ class Transfer(Function):
             return (what, schedules.advice(case, found)) if what else None
         except (KeyError, TypeError, ValueError):
             return "something came that is not from protocol(MySender, MyReceiver).", ""
+
+
+@dataclass(kw_only=True, repr=False)
+class BreakingSchedule(Check):
+    """A check of a schedule that the student writes: a transfer whose numbers count modulo `modulus` must lose, double or
+    exchange a piece by it, and stop-and-wait with all 256 numbers must survive it.
+    """
+
+    modulus: int
+    """How many numbers the protocol has that the schedule must break."""
+    right: str = ""
+    """A sentence for a right answer."""
+
+    def _judge(self, answer: object) -> Result:
+        """Return the verdict on a dict with the entries of a schedule, "pieces", "lost", "twice" and "late_s"."""
+        if problem := _schedule_problem(answer):
+            return self._result(Status.FAILED, problem)
+        given = dict(cast("Mapping[str, Any]", answer))
+        given["pieces"] = int(given["pieces"])
+        case = schedules.schedule("", **given)
+        broken, whole = (self._transfer(modulus, given) for modulus in (self.modulus, NUMBERS))
+        if broken["delivered"] == list(range(case["pieces"])):
+            return self._result(
+                Status.FAILED,
+                f"numbers modulo {self.modulus} survive this schedule: each of the {case['pieces']} pieces is delivered once, "
+                "in order.",
+                *_unsent(case, broken),
+            )
+        if whole["delivered"] != list(range(case["pieces"])):
+            return self._result(
+                Status.FAILED,
+                f"numbers modulo {NUMBERS} do not survive this schedule either: {schedules.fault(case, whole)}",
+                "Which pieces have the same number in the one protocol and different ones in the other?",
+            )
+        return self._result(Status.PASSED, schedules.fault(case, broken, self.modulus), self.right)
+
+    @staticmethod
+    def _transfer(modulus: int, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the result of `channel.transfer` for stop-and-wait whose numbers count modulo `modulus`, by the
+        schedule `given`.
+        """
+        sender, receiver = programs.stop_and_wait(modulus)
+        return channel.transfer((sender(), receiver()), **given)
+
+
+def _schedule_problem(answer: object) -> str:
+    """Return a message about the form of a student's schedule; "" if it is right."""
+    if not isinstance(answer, dict) or not set(answer) <= set(SCHEDULE_ENTRIES):
+        entries = ", ".join(map(repr, SCHEDULE_ENTRIES))
+        got = ", ".join(map(repr, answer)) if isinstance(answer, dict) else answer_in_words(answer)
+        return f"expected a dict with entries of {entries}, got {got}."
+    pieces, late_s = answer.get("pieces"), answer.get("late_s", {})
+    if not is_number(pieces) or pieces not in range(1, MAX_PIECES + 1):
+        return f'"pieces" must be a whole number from 1 to {MAX_PIECES}, got {short_repr(pieces)}.'
+    if not isinstance(late_s, dict) or not all(is_number(each) and 0 <= each <= MAX_LATE_S for each in late_s.values()):
+        return f'"late_s" must be a dict with delays from 0 to {MAX_LATE_S:g} s by name, got {short_repr(late_s)}.'
+    try:
+        names = [name for key in SCHEDULE_ENTRIES[1:] for name in channel.datagram_names(key, answer.get(key, ()))]
+    except NetlabError as error:
+        return str(error)
+    if len(names) > MAX_NAMED:
+        return f"at most {MAX_NAMED} datagrams may be lost, doubled or late, got {len(names)}: {', '.join(names[:6])}."
+    return ""
+
+
+def _unsent(case: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each datagram that the schedule `case` names but the transfer with the result `found` never
+    sent.
+    """
+    sent = {"data": found["sent"], "ack": found["answered"]}
+    names = [str(name) for key in SCHEDULE_ENTRIES[1:] for name in case[key]]
+    return [
+        f'There is no "{name}": with this schedule the sender sends {sent["data"]} datagrams and the receiver {sent["ack"]}.'
+        for name in names
+        if int(name.split()[1]) > sent[name.split()[0]]
+    ]
 
 
 def window_mbps(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
@@ -150,11 +248,26 @@ class Checks:
         self.stop_and_wait = Transfer(
             name="stop-and-wait",
             cases=schedules.STOP_AND_WAIT,
+            written=("sender", "receiver"),
             right="One piece in flight is safe and slow: the path is empty most of the time.",
             hints=[
                 "The datagram must say which piece it has: its number is the first byte, the piece is the rest.",
                 "The receiver answers every datagram, also one that it has already. It delivers only the one that it waits for.",
                 "The sender goes on only if the ACK is for the piece that it waits for. Else it does nothing: the timer will come.",
+            ],
+        )
+        self.schedule = BreakingSchedule(
+            name="schedule",
+            modulus=own.modulus,
+            right="A number may be used again only when no datagram that had it can still be on its way. TCP has numbers of 32 bits, and "
+            "on fast paths a time beside them (RFC 7323, section 5).",
+            hints=[
+                f"Pieces that are {own.modulus} apart have one number. Something of the first must come when an end waits for the other.",
+                "Late data is enough: the receiver takes the old piece for the new one. With a late ACK the new piece must also be lost.",
+                (
+                    "The first piece goes at 0 s, and again when the timer ends; then each round trip brings one. Between which moments "
+                    "does the receiver wait for the piece with the number of the first? How much later than usual must the datagram come?"
+                ),
             ],
         )
         self.window = Function(
@@ -205,6 +318,7 @@ class Checks:
         self.selective_repeat = Transfer(
             name="selective repeat",
             cases=schedules.SELECTIVE_REPEAT,
+            written=("receiver",),
             right="Only what was not acknowledged goes again. The price is a buffer at the receiver, and a timer for each piece.",
             hints=[
                 "Keep early pieces in a dictionary by their number. Deliver while the one that you wait for is in it.",

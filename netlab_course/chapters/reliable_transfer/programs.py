@@ -10,19 +10,22 @@ TIMEOUT_S = 0.25
 NUMBERS = 256
 
 
-def ahead(number: int, of: int) -> int:
-    """Return the distance from the number `of` forward to `number`, where both are from 0 to 255 and 0 follows 255.
+def ahead(number: int, of: int, modulus: int = NUMBERS) -> int:
+    """Return the distance from the number `of` forward to `number`, where both count modulo `modulus` (at most 256).
 
-    >>> ahead(2, 254), ahead(254, 2)
-    (4, 252)
+    >>> ahead(2, 254), ahead(254, 2), ahead(1, 4, 5)
+    (4, 252, 2)
     """
-    return (number - of) % NUMBERS
+    return (number - of) % modulus
 
 
 class InOrderReceiver:
     """A receiver that delivers the next piece, drops every other, and answers each datagram with the number of the next
     piece.
     """
+
+    modulus = NUMBERS
+    """How many different numbers pieces have: 0 follows `modulus` - 1."""
 
     def on_start(self, program: Any) -> None:
         """Store the program, through which the receiver delivers and sends, and wait for piece 0."""
@@ -34,7 +37,7 @@ class InOrderReceiver:
         """
         if data[0] == self.waits_for:
             self.program.deliver(data[1:])
-            self.waits_for = (self.waits_for + 1) % NUMBERS
+            self.waits_for = (self.waits_for + 1) % self.modulus
         self.program.send(bytes([self.waits_for]))
 
 
@@ -42,6 +45,9 @@ class GoBackNSender:
     """A sender with up to `window` pieces in flight, for an `InOrderReceiver`; when the oldest is late, it sends all of
     them again.
     """
+
+    modulus = NUMBERS
+    """How many different numbers pieces have: 0 follows `modulus` - 1."""
 
     def __init__(self, window: int = 1) -> None:
         """Set the number of pieces that may be in flight."""
@@ -62,7 +68,7 @@ class GoBackNSender:
             piece = self.program.read(PIECE_BYTES)
             if not piece:
                 break
-            self.in_flight.append(bytes([(self.oldest + len(self.in_flight)) % NUMBERS]) + piece)
+            self.in_flight.append(bytes([(self.oldest + len(self.in_flight)) % self.modulus]) + piece)
             self.program.send(self.in_flight[-1])
         self.program.set_timer(now_s + TIMEOUT_S if self.in_flight else None)
 
@@ -70,11 +76,11 @@ class GoBackNSender:
         """Move the window to the number in the ACK `data`, that of the piece which the receiver expects, and send new
         pieces; ignore an old ACK.
         """
-        acknowledged = ahead(data[0], self.oldest)
+        acknowledged = ahead(data[0], self.oldest, self.modulus)
         # An old ACK has a number before the window, which counts as far ahead of it.
         if 1 <= acknowledged <= len(self.in_flight):
             del self.in_flight[:acknowledged]
-            self.oldest = (self.oldest + acknowledged) % NUMBERS
+            self.oldest = (self.oldest + acknowledged) % self.modulus
             self.fill(now_s)
 
     def on_timer(self, now_s: float) -> None:
@@ -90,6 +96,17 @@ class StopAndWaitSender(GoBackNSender):
     def __init__(self) -> None:
         """Set a window of one piece."""
         super().__init__(1)
+
+
+def stop_and_wait(modulus: int = NUMBERS) -> tuple[type[StopAndWaitSender], type[InOrderReceiver]]:
+    """Return the classes of a stop-and-wait sender and its receiver whose numbers count modulo `modulus` (2 to 256).
+
+    >>> sender, receiver = stop_and_wait(4)
+    >>> sender.modulus, receiver.modulus
+    (4, 4)
+    """
+    count = {"modulus": modulus}
+    return type("ShortSender", (StopAndWaitSender,), count), type("ShortReceiver", (InOrderReceiver,), count)
 
 
 class SelectiveSender:

@@ -6,7 +6,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from netlab_course.chapters.reliable_transfer.programs import NUMBERS
+from netlab_course.chapters.reliable_transfer.channel import ONE_WAY_S
+from netlab_course.chapters.reliable_transfer.programs import NUMBERS, TIMEOUT_S
 
 GIVEN = ("pieces", "window", "lost", "twice", "late_s", "until_s")
 """The parts of a schedule that a trial gets; the others are for the check."""
@@ -45,14 +46,14 @@ def in_words(case: Mapping[str, Any]) -> str:
     return f"{case['pieces']} pieces{window}, {'; '.join(parts) or 'nothing lost'}"
 
 
-def fault(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+def fault(case: Mapping[str, Any], found: Mapping[str, Any], modulus: int = NUMBERS) -> str:
     """Return the fault in a trial as a sentence, from its schedule `case` and the result `found` of `channel.transfer`;
-    "" if there is none.
+    "" if there is none. The numbers of the pieces count modulo `modulus`.
     """
     delivered, pieces = found["delivered"], case["pieces"]
     wrong = next((place for place, number in enumerate(delivered) if number != place), None)
     if wrong is not None:
-        return _wrong_piece(wrong, int(delivered[wrong]))
+        return _wrong_piece(wrong, int(delivered[wrong]), modulus)
     if case["until_s"] is not None:
         return ""
     if len(delivered) < pieces:
@@ -110,17 +111,17 @@ def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     return str(case["says"])
 
 
-def _wrong_piece(place: int, number: int) -> str:
+def _wrong_piece(place: int, number: int, modulus: int) -> str:
     """Return a sentence on the piece `number` (from 0; -1 for unknown data) that was delivered where the piece `place`
-    (from 0) was due; the sentence counts pieces from 1.
+    (from 0) was due; the sentence counts pieces from 1. Their numbers count modulo `modulus`.
     """
     if number < 0:
         return (
             f"after {place} pieces something was delivered that is not a piece: are the number and the data kept apart, and read(1000) "
             "used for each piece?"
         )
-    if number < place and (place - number) % NUMBERS == 0:
-        return f"piece {number + 1} was delivered in the place of piece {place + 1}: both have the same number modulo {NUMBERS}."
+    if number < place and (place - number) % modulus == 0:
+        return f"piece {number + 1} was delivered in the place of piece {place + 1}: both have the same number modulo {modulus}."
     if number < place:
         return f"piece {number + 1} was delivered twice."
     return f"piece {number + 1} was delivered where piece {place + 1} was due."
@@ -154,6 +155,28 @@ def every(first: int, step: int, last: int, name: str) -> list[str]:
     15", "ack 25"].
     """
     return [f"{name} {number}" for number in range(first, last + 1, step)]
+
+
+def _late_acks() -> dict[str, Any]:
+    """Return the schedule of a long transfer in which the first ACK of each piece comes while the sender waits for piece
+    256, whose datagram is lost; numbers modulo 2 to 255 give one of these ACKs the number that the sender waits for.
+    """
+    waits_for = NUMBERS - 1
+    rtt_s = 2 * ONE_WAY_S
+    with_timeout_s = TIMEOUT_S + rtt_s
+    # The ACK of the piece just before it is in time: this piece takes one round trip, and the late ACKs one more.
+    all_come_s = (waits_for - 1) * with_timeout_s + 2 * rtt_s
+    late_s = {
+        f"ack {2 * number + 1}": round(all_come_s - rtt_s - number * with_timeout_s, 3)
+        for number in range(waits_for - 1)
+    }
+    return schedule(
+        f"The first ACKs of many pieces come late, all of them while the sender waits for piece {NUMBERS}. One of them is for a "
+        f"piece with the same number as this one, unless numbers are used again only after {NUMBERS} pieces.",
+        NUMBERS + 2,
+        late_s=late_s,
+        lost=[f"data {2 * waits_for}"],
+    )
 
 
 def _four(says: str, latest_s: float | None = 1.5, **more: Any) -> dict[str, Any]:
@@ -224,6 +247,7 @@ STOP_AND_WAIT = [
         WRAPS,
         lost=[*every(20, 97, WRAPS, "data"), *every(55, 101, WRAPS, "ack")],
     ),
+    _late_acks(),
 ]
 
 GO_BACK_N = [

@@ -42,6 +42,8 @@ NUMBERS = OwnNumbers(
         "worked_rtt_ms": (50, 40, 60, 80),
         "rate_mbps": (2, 2.5, 3),
         "loss_percent": (2, 1.5, 2.5, 3),
+        # None divides another, so that a schedule which breaks one of them does not break the others.
+        "modulus": (6, 5, 7, 8, 9),
     },
     derive=_derived_numbers,
 )

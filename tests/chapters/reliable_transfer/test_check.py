@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from netlab.base.errors import NetlabError
 from netlab_course.chapters import reliable_transfer
-from netlab_course.chapters.reliable_transfer import experiments
+from netlab_course.chapters.reliable_transfer import experiments, settings
 from netlab_course.chapters.reliable_transfer.channel import protocol
 from netlab_course.chapters.reliable_transfer.programs import (
     PIECE_BYTES,
@@ -19,8 +20,9 @@ from netlab_course.chapters.reliable_transfer.programs import (
     SelectiveReceiver,
     SelectiveSender,
     StopAndWaitSender,
+    stop_and_wait,
 )
-from netlab_course.checks import Status
+from netlab_course.checks import NOT_COUNTED, Status
 from tests.chapters.checking import failure_text, passes
 
 CHECK = reliable_transfer.begin().check
@@ -77,6 +79,26 @@ class WaitReceiver:
 
 def test_another_right_stop_and_wait_passes_too() -> None:
     passes(CHECK.stop_and_wait, protocol(WaitSender, WaitReceiver))
+    assert NOT_COUNTED not in str(CHECK.stop_and_wait.judge(protocol(WaitSender, WaitReceiver)))
+
+
+class Renamed(GoBackNSender):
+    """netlab's own, under another name."""
+
+
+@pytest.mark.parametrize(
+    ("key", "sender", "receiver", "counts"),
+    [
+        ("stop_and_wait", StopAndWaitSender, InOrderReceiver, False),
+        ("go_back_n", GoBackNSender, InOrderReceiver, False),
+        ("go_back_n", Renamed, InOrderReceiver, False),
+        ("selective_repeat", SelectiveSender, SelectiveReceiver, False),
+    ],
+)
+def test_a_protocol_of_netlab_is_right_but_does_not_count(key: str, sender: type, receiver: type, counts: bool) -> None:
+    result = getattr(CHECK, key).judge(protocol(sender, receiver))
+    assert result.status is Status.PASSED
+    assert (NOT_COUNTED not in result.sentences) == counts
 
 
 class NoTimer(WaitSender):
@@ -138,6 +160,11 @@ class TwoBitSender(OneBitSender):
 
 class TwoBitReceiver(OneBitReceiver):
     numbers = 4
+
+
+def of_modulus(modulus: int, *classes: type) -> list[type]:
+    """Return the classes of a sender and a receiver with numbers modulo `modulus`."""
+    return [type(each.__name__, (each,), {"numbers": modulus}) for each in classes]
 
 
 class NextOneBitSender(OneBitSender):
@@ -308,6 +335,100 @@ def test_a_fault_of_stop_and_wait_is_found_by_its_schedule(
 ) -> None:
     sentence = failure_text(CHECK.stop_and_wait, protocol(sender, receiver))
     assert schedule in sentence and found in sentence, sentence
+
+
+class NextReceiver(OneBitReceiver):
+    """Answers with the number of the piece that it waits for."""
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if data[0] == self.waits_for:
+            self.program.deliver(data[1:])
+            self.waits_for = (self.waits_for + 1) % self.numbers
+        self.program.send(bytes([self.waits_for]))
+
+
+class NextSender(OneBitSender):
+    def is_for_me(self, data: bytes) -> bool:
+        return data[0] == (self.number + 1) % self.numbers
+
+
+@pytest.mark.parametrize("pair", [(OneBitSender, OneBitReceiver), (NextSender, NextReceiver)], ids=["own", "next"])
+def test_numbers_that_repeat_before_256_pieces_lose_data_by_a_schedule(pair: tuple[type, type]) -> None:
+    last = replace(CHECK.stop_and_wait, cases=CHECK.stop_and_wait.cases[-1:])
+    passed = [
+        modulus
+        for modulus in range(2, 257)
+        if last.judge(protocol(*of_modulus(modulus, *pair))).status is Status.PASSED
+    ]
+    assert passed == [256]
+
+
+MODULI = settings.NUMBERS.values("modulus")
+
+
+def late_data(modulus: int) -> dict[str, Any]:
+    """Return a schedule whose first datagram comes when the receiver waits for the piece with its number."""
+    return {"pieces": modulus + 2, "late_s": {"data 1": 0.2 + 0.1 * modulus}}
+
+
+def late_ack(modulus: int) -> dict[str, Any]:
+    """Return a schedule whose first ACK comes when the sender waits for that of a lost piece with the same number."""
+    return {"pieces": modulus + 2, "lost": [f"data {modulus + 2}"], "late_s": {"ack 1": 0.17 + 0.1 * modulus}}
+
+
+def schedule_check(modulus: int) -> Any:
+    """Return the check of a copy whose broken protocol has this modulus."""
+    return replace(CHECK.schedule, modulus=modulus)
+
+
+@pytest.mark.parametrize("modulus", MODULI)
+@pytest.mark.parametrize("kind", [late_data, late_ack])
+def test_a_schedule_breaks_the_protocol_of_its_own_copy_alone(modulus: int, kind: Any) -> None:
+    for other in MODULI:
+        judged = schedule_check(other).judge(kind(modulus))
+        assert (judged.status is Status.PASSED) == (other == modulus), judged
+
+
+@pytest.mark.parametrize("modulus", MODULI)
+def test_the_protocol_to_break_survives_all_schedules_of_exercise_1_but_the_last(modulus: int) -> None:
+    broken = protocol(*stop_and_wait(modulus))
+    whole = replace(CHECK.stop_and_wait, cases=CHECK.stop_and_wait.cases[:-1])
+    passes(whole, broken)
+    failure_text(CHECK.stop_and_wait, broken)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ([6], "expected a dict with entries of 'pieces', 'lost', 'twice', 'late_s'"),
+        ({"pieces": 9, "late": {}}, "got 'pieces', 'late'"),
+        ({"lost": []}, '"pieces" must be a whole number from 1 to 300, got None'),
+        ({"pieces": 2.5}, '"pieces" must be a whole number from 1 to 300, got 2.5'),
+        ({"pieces": 9, "late_s": {"ack 1": "0.3"}}, '"late_s" must be a dict with delays from 0 to 100 s'),
+        ({"pieces": 9, "late_s": {"ack 1": -1}}, '"late_s" must be a dict with delays from 0 to 100 s'),
+        ({"pieces": 9, "lost": "data 3"}, 'lost names datagrams in a list, such as ["data 3", "ack 1"]'),
+        ({"pieces": 9, "lost": ["data3"]}, 'lost names datagrams in a list, such as ["data 3", "ack 1"]'),
+        (
+            {"pieces": 9, "lost": ["data 3", "ack 4"], "twice": ["ack 1"]},
+            "at most 2 datagrams may be lost, doubled or late",
+        ),
+        ({"pieces": 9}, "each of the 9 pieces is delivered once, in order"),
+        ({"pieces": 3, "lost": ["data 9"]}, 'There is no "data 9": with this schedule the sender sends 3 datagrams'),
+        (
+            {"pieces": 300, "late_s": {"data 1": 0.2 + 25.6}},
+            "numbers modulo 256 do not survive this schedule either: piece 1 was delivered in the place of piece 257",
+        ),
+    ],
+)
+def test_a_schedule_that_breaks_nothing_is_told_why(answer: Any, text: str) -> None:
+    assert text in failure_text(schedule_check(8), answer)
+
+
+def test_a_schedule_that_loses_the_first_datagram_breaks_nothing() -> None:
+    """The timer of a copy with a loss shifts all later pieces, so a delay that was right before is wrong then."""
+    late = late_data(6)
+    assert schedule_check(6).judge(late).status is Status.PASSED
+    assert "is delivered once" in failure_text(schedule_check(6), {**late, "lost": ["data 3"]})
 
 
 class OffAtAnyAck(GoBackNSender):
