@@ -29,6 +29,8 @@ from netlab_course.statements import STATEMENT_VERDICTS, Statement
 
 _UNIT_FACTORS = (1e-6, 1e-3, 1e-2, 1 / 8, 8.0, 1e2, 1e3, 1e6)
 """Factors between units that are taken for one another: s and ms, bytes and bits, fractions and per cent."""
+_SCALED_UNITS = {("Mbit/s", 1e3): "kbit/s", ("ms", 1e-3): "s"}
+"""The units in which students give values, by the unit of the exercise and the factor."""
 VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
 MAX_DIFFERENCES = 3
@@ -246,7 +248,7 @@ class Repetition(Build):
                 ),
             ),
             Condition(
-                lambda found: any(not axis_title_problem(title, self.unit) for title in found.figure["titles"]),
+                self._has_title,
                 "An axis must say what it shows" + (f", and its unit: {self.unit}." if self.unit else "."),
                 f'my_figure.update_yaxes(title_text="{self.axis}").',
                 self._titles,
@@ -326,6 +328,13 @@ class Repetition(Build):
         if not titles:
             return "no title of an axis"
         return f"{', '.join(map(repr, titles))}: {axis_title_problem(titles[-1], self.unit)}"
+
+    def _has_title(self, found: RepeatedMeasurement) -> bool:
+        """Return whether an axis of a measurement's figure has a title with the unit of the exercise, or with that of the
+        student's values, so that another unit counts only once.
+        """
+        own = _SCALED_UNITS.get((self.unit, self._unit_factor(found) or 1.0), self.unit)
+        return any(not axis_title_problem(title, unit) for title in found.figure["titles"] for unit in (self.unit, own))
 
     def _draws(self, found: RepeatedMeasurement) -> bool:
         """Return whether the figure of a measurement shows the right values, also in the student's unit, or the wrong

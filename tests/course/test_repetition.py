@@ -369,7 +369,25 @@ def test_another_unit_costs_one_condition_and_is_named(check: Repetition) -> Non
     assert "this is 0.001 times the interval" in told or any(sentence in told for sentence in check.slips)
 
 
-@pytest.mark.parametrize("check", CHECKS[:1])
+@pytest.mark.parametrize("check", parameters(WITH_FIGURE))
+def test_a_figure_in_another_unit_may_say_that_unit(check: Repetition) -> None:
+    """The values, the interval, the figure and its title in kbit/s: only the interval is wrong, and its message says the unit."""
+    assert check.unit == "Mbit/s"
+    found = table(check)
+    values = check.values(found) * 1000
+    answer = [
+        found,
+        nl.interval(values),
+        figure(values, nl.interval(values).half_width, "Goodput (kbit/s)"),
+        right_verdict(check, found),
+    ]
+    told = failure_text(check, answer)
+    assert "1 of 7 conditions" in told and "this is 1000 times the interval: Mbit/s is asked for" in told
+    answer[2] = figure(values, nl.interval(values).half_width, "Goodput (ms)")
+    assert "2 of 7 conditions" in failure_text(check, answer), "a title in a unit that the values do not have"
+
+
+@pytest.mark.parametrize("check", CHECKS)
 def test_a_verdict_may_have_a_capital_and_a_full_stop(check: Repetition) -> None:
     answer = work(check)
     passes(check, [*answer[:3], f" {answer[3].capitalize()}."])
