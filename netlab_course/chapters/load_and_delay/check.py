@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from netlab.base.units import ms_to_s
 from netlab.runs.replications import interval
 from netlab_course.chapters.load_and_delay import settings
 from netlab_course.chapters.load_and_delay.experiments import by_formula_ms
-from netlab_course.checks import Function, Number, slips
+from netlab_course.checks import Function, Misconception, Number, right_number, slips
 from netlab_course.conditions import Condition
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
@@ -63,15 +64,39 @@ def _headers_of_time_only(rate_mbps: float, payload_bytes: int, offered_mbps: fl
     return service_ms * (load / (1 - load) / 2 + 1)
 
 
-def calls_that_fit(own: StudentValues, payload_bytes: float) -> float:
+LateShare = Callable[[float, float, float], float]
+"""A formula of the share of late packets: its arguments are the load, and in ms the packet's time on the link and the limit."""
+
+
+def exact_share(load: float, service_ms: float, limit_ms: float) -> float:
+    """Return the share of packets (0 to 1) that are late if wait and time on the link together have this limit."""
+    return float(theory.late_share(load, service_ms, max(0.0, limit_ms - service_ms)))
+
+
+def share_that_waits(load: float, service_ms: float, limit_ms: float) -> float:
+    """Return the share of late packets (0 to 1) with the mistake that the limit is for the wait alone."""
+    return float(theory.late_share(load, service_ms, limit_ms))
+
+
+def share_near_full_load(load: float, service_ms: float, limit_ms: float) -> float:
+    """Return the share of late packets (0 to 1) by the formula for loads near 1, exp(-wait / mean wait)."""
+    return math.exp(-(limit_ms - service_ms) / float(theory.mean_wait_ms(load, service_ms)))
+
+
+def both_mistakes(load: float, service_ms: float, limit_ms: float) -> float:
+    """Return the share of late packets (0 to 1) by the formula for loads near 1, with the limit for the wait alone."""
+    return math.exp(-limit_ms / float(theory.mean_wait_ms(load, service_ms)))
+
+
+def calls_that_fit(own: StudentValues, packet_bytes: float, share: LateShare = exact_share) -> float:
     """Return the number of calls that fit on the line of a student's numbers, before it is rounded down, if each
-    datagram of a call takes `payload_bytes` of the line.
+    datagram of a call takes `packet_bytes` of the line, and the formula `share` gives the share of late packets.
     """
-    service_ms = theory.transmission_delay_ms(payload_bytes, own.line_rate_mbps)
+    service_ms = theory.transmission_delay_ms(packet_bytes, own.line_rate_mbps)
 
     def in_time(load: float) -> bool:
         """Return whether few enough packets are late at this load (0 to 1)."""
-        return theory.late_share(load, service_ms, settings.LATE_MS - service_ms) <= settings.LATE_SHARE
+        return share(load, service_ms, own.late_ms) <= settings.LATE_SHARE
 
     return bisection.bisect_largest(in_time, 0.01, 0.999) / _load_of_a_call(service_ms)
 
@@ -83,6 +108,24 @@ def _load_of_a_call(service_ms: float) -> float:
     return settings.CALL_PACKETS_PER_S * ms_to_s(service_ms)
 
 
+_WAIT_ALONE = "The limit is for wait and time on the line together: how long may the wait be?"
+_NEAR_FULL_LOAD = (
+    "exp(-wait / mean wait) is for loads near 1, where the limit is many packets long. Which formula holds for a few?"
+)
+
+
+def _by_number(*pairs: tuple[float, str]) -> list[Misconception]:
+    """Return misconceptions from numbers of calls, before they are rounded down, and messages; messages about the same
+    number become one.
+    """
+    found: dict[int, str] = {}
+    for exactly, sentence in pairs:
+        number = int(exactly)
+        if sentence not in found.get(number, ""):
+            found[number] = f"{found[number]} Or: {sentence}" if number in found else sentence
+    return [Misconception(number, sentence) for number, sentence in found.items()]
+
+
 @dataclass(kw_only=True, repr=False)
 class _Calls(Number):
     """A check of an integer number of calls, which is found by measurement."""
@@ -91,11 +134,11 @@ class _Calls(Number):
     """The number before it is rounded down."""
 
     def tells_apart(self) -> bool:
-        """Return whether a measurement can decide the answer (its fraction is between 0.3 and 0.7), each known mistake
-        is outside the tolerance, and no two mistakes give the same number.
+        """Return whether a measurement can decide the answer (its fraction is between 0.3 and 0.7) and no known mistake
+        gives the right number.
         """
         wrong = [answer for answer, _ in self.mistakes()]
-        return super().tells_apart() and 0.3 < self.exactly % 1 < 0.7 and len(set(wrong)) == len(wrong)
+        return self.exactly > 1 and 0.3 < self.exactly % 1 < 0.7 and right_number(self) not in wrong
 
 
 class Checks:
@@ -173,21 +216,34 @@ class Checks:
             expected=int(exactly),
             exactly=exactly,
             unit="calls",
-            tolerance=0.4 / int(exactly),
+            tolerance=0.4 / max(1, int(exactly)),
             whole=True,
             measured=True,
             harmless=lambda number: number == int(number) and 1 <= number < 1 / _load_of_a_call(service_ms),
-            misconceptions=slips(
-                int(1 / _load_of_a_call(service_ms)),
-                "The line can carry so many calls. But then it is nearly always busy: how long do they wait?",
-                int(calls_that_fit(own, own.call_bytes)),
-                "The headers are missing: 42 bytes of each datagram are on the line too.",
+            misconceptions=_by_number(
+                (
+                    1 / _load_of_a_call(service_ms),
+                    "The line can carry so many calls. But then it is nearly always busy: how long do they wait?",
+                ),
+                (
+                    calls_that_fit(own, own.call_bytes),
+                    "The headers are missing: 42 bytes of each datagram are on the line too.",
+                ),
+                (calls_that_fit(own, wire_bytes, share_that_waits), _WAIT_ALONE),
+                (calls_that_fit(own, wire_bytes, share_near_full_load), _NEAR_FULL_LOAD),
+                (calls_that_fit(own, wire_bytes, both_mistakes), _NEAR_FULL_LOAD),
             ),
             right="The line has room for more, but not for calls that must be in time.",
             hints=[
                 "Each call brings 50 datagrams a second. How long is one of them on the line? That gives the load of a call.",
-                "The limit is for wait and time on the line together. Near full load, exp(-wait / mean wait) wait longer.",
-                "Then run it: experiments.late_percent(nl.run(calls(number))). One call more, one call less.",
+                (
+                    "The limit is for wait and time on the line together. How many packets long is the wait that it leaves? By this one of "
+                    "the two formulas of this part holds."
+                ),
+                (
+                    "Take the numbers of calls one by one: the load, and by the formula the share that is late. Then run the last number "
+                    "that is in time, and one more."
+                ),
             ],
         )
 

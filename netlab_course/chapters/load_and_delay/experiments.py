@@ -247,7 +247,7 @@ def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 2
     return figure
 
 
-def late_percent(run: Run, limit_ms: float = settings.LATE_MS) -> float:
+def late_percent(run: Run, limit_ms: float) -> float:
     """Return the percentage of the packets of a run with captures of both links that took longer than `limit_ms` from
     h1 to h2.
     """

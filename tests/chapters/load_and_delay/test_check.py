@@ -10,6 +10,7 @@ import pytest
 
 from netlab.runs.replications import interval
 from netlab_course.chapters import load_and_delay
+from netlab_course.chapters.load_and_delay import check
 from tests.chapters.checking import failure_text, passes
 
 TOKENS = ["", "anna", "ben"]
@@ -48,6 +49,28 @@ def test_wrong_number_of_calls_does_not_pass(token: str) -> None:
     check = load_and_delay.begin(token).check.calls
     for number in (check.exactly - 1, check.exactly + 1):
         failure_text(check, int(number))
+
+
+@pytest.mark.parametrize(
+    "formula", [check.share_that_waits, check.share_near_full_load, check.both_mistakes], ids=lambda each: each.__name__
+)
+def test_an_approximation_gives_another_number_of_calls_in_each_copy(formula: check.LateShare) -> None:
+    numbers = set()
+    for token in range(60):
+        own = load_and_delay.begin(f"t{token}").own
+        packet_bytes = own.call_bytes + 42
+        right = int(check.calls_that_fit(own, packet_bytes))
+        numbers.add(right)
+        wrong = int(check.calls_that_fit(own, packet_bytes, formula))
+        assert wrong != right
+        assert "For a hint" in failure_text(load_and_delay.begin(f"t{token}").check.calls, wrong)
+    assert len(numbers) > 12, "a number that is tried at random must seldom be right"
+
+
+def test_a_formula_for_loads_near_1_is_named() -> None:
+    chapter = load_and_delay.begin()
+    wrong = int(check.calls_that_fit(chapter.own, chapter.own.call_bytes + 42, check.share_near_full_load))
+    assert "exp(-wait / mean wait) is for loads near 1" in failure_text(chapter.check.calls, wrong)
 
 
 def finding(chapter, halfs: float, seconds: float = 75.0) -> list[object]:
