@@ -146,6 +146,6 @@ class Checks:
             hints=[
                 "crossing(rate_mbps=..., base_rtt_ms=..., queue_packets=..., aqm=...) builds the network.",
                 "A flow alone must fill its half: its own queue and the path together hold a window. Give some 300 packets, to fq or sfq.",
-                'aqm="fq" at both links, three nl.Tcp, duration_s=120, interval_s=1.',
+                "Both links need it; run 120 s with interval_s=1. Which flow has too little, and is its queue long enough?",
             ],
         )

@@ -19,7 +19,6 @@ from netlab_course.chapters.incast.settings import (
     DURATION_S,
     EVERY_S,
     INITIAL_WINDOW,
-    MIN_RTO,
     asks,
     claimed_scenario,
     fitting_servers,
@@ -152,7 +151,7 @@ class Checks:
             hints=[
                 "How many bits cross the link, headers included, and how long does the link need for them?",
                 "1 Mbit/s is 1000 bit per ms.",
-                "8 * servers * response_bytes * 1514 / 1448 bits, through 1000 * rate_mbps bits per ms; then the round trip.",
+                "Turn the data of all answers into bits on the link: a frame is longer than its data. Then a round trip.",
             ],
         )
         fitting = fitting_servers(own.drop_queue, 1000 * own.drop_kb)
@@ -176,7 +175,7 @@ class Checks:
             hints=[
                 f"A response has ceil(bytes / {MSS_BYTES}) segments; how many of one server wait at the worst moment, by (S + W) / 2?",
                 "N times that must be more than the room in the queue and on the path: Q + B.",
-                "math.floor((Q + B) / ((S + W) / 2)) + 1, with B = 8.26 packets and W = 10",
+                "Divide the room by what one server brings. Do so many servers still fit? The first number that does not is asked for.",
             ],
         )
         self.timer_run = _design(
@@ -193,7 +192,7 @@ class Checks:
             hints=[
                 "What does a server wait for when nothing is on its way any more, and which number bounds that wait from below?",
                 "A lost retransmission doubles the timer, so the minimum must be a small part of the limit.",
-                f'nl.run(rack(...), asks(...), duration_s=10.5, sysctls={{"{MIN_RTO}": ...}}), in microseconds',
+                "nl.run(rack(...), asks(...), duration_s=10.5, sysctls=...): the setting of part 4, with a number of your own.",
             ],
         )
         self.marks_run = _design(
@@ -210,7 +209,7 @@ class Checks:
             hints=[
                 "The queue must tell the servers before it drops, and they must answer how much it tells them.",
                 "A threshold: above BDP / 7, and so far below the room that a burst still fits above it.",
-                'nl.run(rack(own.servers, own.queue_packets, **step(...)), asks(own.servers, "dctcp"), duration_s=10.5)',
+                "nl.run(rack(own.servers, own.queue_packets, **step(...)), asks(own.servers, ...), duration_s=10.5)",
             ],
         )
         self.repeated = self._repeated(own)

@@ -178,7 +178,7 @@ class Checks:
             hints=[
                 "First the time of one packet on the link, sigma: its bytes with 42 bytes of headers, times 8, over the rate.",
                 "The load is packets per second times sigma. How many packets per second is the offered rate?",
-                "Wait = load / (1 - load) * what is left of the packet on the link. Sizes are equal: on average sigma / 2. Then add sigma.",
+                "Sizes are equal: which part of sigma is left on average when one comes? That gives the wait. The delay ends later.",
             ],
         )
         made = Repetition(

@@ -403,7 +403,7 @@ class Checks:
             hints=[
                 "One segment for each RTT: each acknowledgement adds delivered_segments / cwnd_segments.",
                 "Grow only where ack.may_grow says so, and double per RTT while cwnd_segments < ssthresh_segments.",
-                "on_loss: set ssthresh_segments and cwnd_segments to half of the window.",
+                "on_loss: which part of the window is left? Set ssthresh_segments to it, and cwnd_segments too.",
             ],
         )
         self.mine = Control(

@@ -142,8 +142,8 @@ class Checks:
             right="Each further connection brings as much as the first, until the link is full.",
             hints=[
                 "What does one connection get by the formula? How often does that go into what the link carries?",
-                "One: 1.31 * 1448 * 8 / (round trip in s * sqrt(loss rate)) bit/s. The link: its rate * 1448 / 1514.",
-                "math.ceil(rate_mbps * 1448 / 1514 / one_mbps)",
+                "nl.theory.mathis_mbps(...) is for one, with c=nl.theory.MATHIS_RANDOM_C; the link carries 1448 of 1514 bytes.",
+                "Divide the second by the first. Does the next whole number below fill the link, or the one above?",
             ],
         )
 

@@ -129,7 +129,7 @@ class Checks:
             hints=[
                 "one_link(...) builds the network; aqm= and aqm_options= say what the queue does.",
                 'aqm="codel" with aqm_options={"ecn": True}, or "fq_codel", which marks by itself, and 1000 packets of room.',
-                'nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls={"net.ipv4.tcp_ecn": 1})',
+                "Both ends must also ask for ECN: nl.run(network, [nl.Tcp(...)], duration_s=20, sysctls={...: 1}).",
             ],
         )
         self.threshold_run = Measurement(
@@ -169,6 +169,6 @@ class Checks:
             hints=[
                 "How many frames are a bandwidth-delay product? nl.theory.bdp_bytes(rate_mbps, rtt_ms) / 1514.",
                 "DCTCP's authors found that a seventh of it is enough.",
-                'nl.run(marking(threshold, ...), [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)',
+                "Try it: nl.run(marking(threshold, ...), [nl.Tcp(..., congestion=...)], duration_s=20).",
             ],
         )

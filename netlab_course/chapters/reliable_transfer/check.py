@@ -302,7 +302,7 @@ class Checks:
             hints=[
                 "In one round trip the window is delivered once. The round trip: the datagram's time on the link, and rtt_ms.",
                 "The link's own limit: the payload's part of a frame, times the rate.",
-                "The smaller of window * payload_bytes * 8 / 1000 / (service_ms + rtt_ms) and the link's limit.",
+                "Compute both in Mbit/s: kbit over ms. Which of the two decides, for a small window and for a large one?",
             ],
         )
         self.go_back_n = Transfer(
@@ -323,7 +323,7 @@ class Checks:
             hints=[
                 "Keep early pieces in a dictionary by their number. Deliver while the one that you wait for is in it.",
                 "Answer every datagram with its own number, also one from behind the window.",
-                "(data[0] - waits_for) % 256 < window tells whether a piece is in the window. Any other is old.",
+                "How far ahead of the piece that you wait for is it, modulo 256? Up to which distance is it new? Any other is old.",
             ],
         )
         self.beside = Repetition(

@@ -100,7 +100,7 @@ class Checks:
             hints=[
                 "Which goodput must TCP have, in Mbit/s? Then turn exercise 1 round.",
                 "The update takes goodput * 1514 / 1448 of the link; what remains is for two UDP flows with headers.",
-                "video = (5 - goodput * 1514 / 1448) / 1.042 - 1, goodput = megabytes * 8 / seconds.",
+                "Turn what remains into data of UDP: 1000 of a datagram's 1042 bytes. The sensor has a part of it already.",
             ],
         )
 
@@ -130,7 +130,7 @@ class Checks:
             hints=[
                 "The first timer runs with the chance p, the second one with p * p, and is twice as long. Add them up.",
                 "A geometric series: 1 + 2p + (2p)**2 + ... = 1 / (1 - 2p), as long as 2p is below 1.",
-                "first_timer_ms * loss_rate / (1 - 2 * loss_rate)",
+                "Take out of all terms of the sum the factor that they share. What is left is the series of the second hint.",
             ],
         )
 
@@ -181,7 +181,7 @@ class Checks:
             ),
             hints=[
                 "All that must change is the queue before the slow link.",
-                "A fair queue keeps a queue for each flow: aqm='fq_codel' (or 'sfq').",
-                "nl.run(nl.topologies.three_pcs(rate_mbps=5, aqm='fq_codel'), [...three flows...], duration_s=30)",
+                "A fair queue keeps a queue for each flow. Which values of aqm= do so? help(nl.Link) lists them.",
+                "nl.run(nl.topologies.three_pcs(rate_mbps=5, aqm=...), senders(...), duration_s=30)",
             ],
         )

@@ -97,7 +97,7 @@ class Checks:
             hints=[
                 "Add up the times of one row of the table, in µs; then 8 * payload_bytes bits come in that time.",
                 "Only the data frame depends on the payload: 26 µs, and 4 µs for each symbol.",
-                "symbols = math.ceil((8 * (payload_bytes + 64) + 22) / (4 * rate_mbps)); bits per µs are Mbit/s.",
+                "A symbol carries 4 * rate_mbps bits, and only whole ones are sent. How many bits has the frame, with headers and tail?",
             ],
         )
         sizes = range(1, MAX_PAYLOAD_BYTES + 1)
