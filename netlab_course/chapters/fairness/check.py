@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from netlab import theory
+from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab_course.chapters.fairness.settings import far_and_near
 from netlab_course.checks import Number, slips
@@ -22,10 +23,13 @@ from netlab_course.repetition import Repetition
 
 FAIR_QUEUES = ("fq", "sfq", "fq_codel", "fq_pie", "cake")
 PAIRS = {("h1", "h3"), ("h1", "h2"), ("h2", "h3")}
-MIN_DURATION_S = 60
+MIN_DURATION_S = run_length_s(120, real_s=60)
 AFTER_S = 20
-MIN_FULL = 0.88
-"""The share of the link in use: fq_codel and cake, which keep queues short, reach 0.91 to 0.93 here."""
+MIN_EQUAL, MIN_FULL = 0.85, 0.83
+"""The least goodput over the greatest, and the share of the link in use. Measured in runs of 120 s by CUBIC over the networks of all
+copies (5 rates, 7 round-trip times, 300 packets): the least are 0.98 and 0.99 with fq and sfq, 0.89 and 0.86 with fq_codel, 0.88 and
+0.85 with cake, 0.87 and 0.86 with fq_pie. BBR is above 0.97 and 0.94 with each. Reno is not above 0.84 and 0.83 with the last three
+in some copies: their short queues make its window too small. Other seeds need a margin of two per cent."""
 
 
 def _near_over_far(table: pd.DataFrame, column: str) -> pd.Series[float]:
@@ -130,8 +134,8 @@ class Checks:
                     lambda run: [link.get("aqm", "fifo") for link in slow_links(run)],
                 ),
                 Condition(
-                    lambda run: min(_goodputs_mbps(run)) > 0.95 * max(_goodputs_mbps(run)),
-                    f"After {AFTER_S} s the three goodputs must lie within 5 % of each other.",
+                    lambda run: min(_goodputs_mbps(run)) > MIN_EQUAL * max(_goodputs_mbps(run)),
+                    f"After {AFTER_S} s the three goodputs must lie within {100 * (1 - MIN_EQUAL):.0f} % of the greatest.",
                     "Print my_run.goodput_mbps(after_s=20). Which flow lacks room, or is asked to slow down too early?",
                     lambda run: [round(value, 3) for value in _goodputs_mbps(run)],
                 ),
