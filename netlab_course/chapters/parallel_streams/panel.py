@@ -15,8 +15,8 @@ MAX_STREAMS = 32
 
 
 def _forecast_mbps(streams: float, settings: Settings) -> tuple[float, float]:
-    """Return the theoretical goodputs in Mbit/s of all `streams` connections of h1 together and of all those of the
-    neighbour; `settings` has the values of the controls.
+    """Return the theoretical goodputs in Mbit/s of all `streams` connections of h1 together and of all connections of
+    the neighbour; `settings` has the values of the controls.
     """
     neighbours, loss_rate = settings["neighbours"], settings["lost_per_thousand"] / 1000
     # A sender waits until a whole segment fits into the window.

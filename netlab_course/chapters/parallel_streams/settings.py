@@ -74,7 +74,7 @@ NUMBERS = OwnNumbers(
     {
         "run_mbps": (1000, 600, 800, 900, 1200),
         "run_delay_ms": (25, 20, 30, 40),
-        # The values do not include those of the page: 10 Gbit/s, 20 ms, 1 %.
+        # The page's own values are not among them: 10 Gbit/s, 20 ms, 1 %.
         "big_mbps": (5_000, 2_500, 4_000, 8_000),
         "big_rtt_ms": (30, 15, 25, 40),
         "big_loss_rate": (0.005, 0.002, 0.02),
