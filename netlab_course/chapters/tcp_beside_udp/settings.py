@@ -122,7 +122,7 @@ def beside(
 
 
 def loss_ratio(access_mbps: float | None, seeds: int = 8) -> Interval:
-    """Return TCP's loss rate divided by that of a video of 4 Mbit/s beside it, as the mean over the seeds 1 to `seeds`
+    """Return TCP's loss rate divided by the loss rate of a video of 4 Mbit/s beside it, as the mean over the seeds 1 to `seeds`
     with its interval, if the link of their sender h2 has the rate `access_mbps` (None: unlimited).
     """
     without: dict[str, Any] = {"rate_mbps": None, "queue_packets": None}
@@ -229,7 +229,7 @@ def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
 
 
 def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> pd.DataFrame:
-    """Return a table for printing from that of `loss_table`, with a column of the mean wait in s by the function
+    """Return a table for printing from the table of `loss_table`, with a column of the mean wait in s by the function
     `wait`, a student's, of the first timer in ms and the loss rate; "-" from a loss rate of 0.5 on.
     """
     waits = [f"{wait(FIRST_TIMER_MS, rate) / 1000:.2f}" if rate < 0.5 else "-" for rate in table.index]
