@@ -28,7 +28,7 @@ print(nl.preflight())
 # ## Predict
 #
 # A client and sixteen servers hang at one switch. Every link has 1 Gbit/s, and a round trip takes 0.1 ms. The client asks all sixteen at the same instant, over connections that stay open. Each
-# server answers with 32 kB (32 000 bytes). The switch has room for 32 packets at the client's port. Twenty asks, half a second apart: how many milliseconds pass until the last byte of the last answer has arrived, in the *slowest* of the twenty? Write your reason in a sentence. Nobody grades the number.
+# server answers with 32 kB (32 000 bytes). The switch has room for 32 packets at the client's port. Twenty asks, half a second apart: how many milliseconds pass until the last byte of the last answer has arrived, in the *slowest* of the twenty? Write your reason in a sentence. The number is not graded.
 
 # %% id="predict"
 my_slowest_ms = 6  # SOLUTION
@@ -44,7 +44,7 @@ prediction = nl.checks.predict(
 # %% [markdown] id="network-text"
 # ## The rack
 #
-# All answers wait in one queue, that of the switch's link to the client. No two servers begin at exactly the same moment: requests arrive with a jitter of ±20 µs.
+# All answers wait in one queue, before the switch's link to the client. No two servers begin at exactly the same moment: requests arrive with a jitter of ±20 µs.
 
 
 # %% id="network" tags=["figure"]
@@ -130,7 +130,7 @@ prediction.compare(last_ms.max(), theory=ideal(16, 32_000, 1000, 0.1))
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="where-text"
-# Most asks end near the ideal time, some take 200 ms. At how many servers does this begin?
+# Most asks end near the ideal time, some take 200 ms. At how many servers does this begin? And if one of so many single answers is late, which share of the asks is?
 
 # %% id="by-servers"
 counts = (2, 4, 8, 12, 16, 20, 28)
@@ -141,8 +141,12 @@ late_share = experiments.late_share(sixteen)
 print(f"16 servers: {late_share:.1%} of the single answers are late (more than 100 ms)")
 
 # %% [markdown] id="where-why"
+# <details><summary><b>Why are so many asks late?</b> (Open it when you have an answer of your own.)</summary>
+#
 # Two servers lose nothing. From four on the queue drops packets, and now and then an ask is late; with twenty-eight most are. Of the *single* answers of sixteen servers only [[one in sixty or so = 1 / late_share | 30 .. 90]] is late. But an ask is late if *one* of its answers is: if each is late with a chance $p$, independently,
 # that is $1 - (1 - p)^N$, here [[22 = 100 * (1 - (1 - late_share) ** 16) | .0f]] % ([[20 = 100 * float((last_ms > 100).mean()) | .0f]] % were measured in twenty asks).
+#
+# </details>
 #
 # ## Part 2: when the queue overflows
 #
@@ -334,7 +338,7 @@ chapter.check.repeated(my_finding)
 # %% [markdown] id="repeated-why"
 # <details><summary><b>Is the time ideal?</b> (Open it when you have your verdict.)</summary>
 #
-# Taken exactly, no: DCTCP is later than the ideal time by [[one to three per cent = nl.interval(my_last_ms).mean / ideal_ms(own.servers, 32_000, 1000, 0.1) - 1 | 0.005 .. 0.03]] of it for the printed numbers. Beside the 200 ms of before nobody would notice, so a difference can be sure and still not matter.
+# Taken exactly, no: DCTCP is later than the ideal time by [[one to three per cent = nl.interval(my_last_ms).mean / ideal_ms(own.servers, 32_000, 1000, 0.1) - 1 | 0.005 .. 0.03]] of it for the printed numbers. Beside the 200 ms of before this is little: a difference can be sure and still not matter.
 # </details>
 
 # %% [markdown] id="summary"

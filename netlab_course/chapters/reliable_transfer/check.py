@@ -68,7 +68,7 @@ class Transfer(Function):
 
     def _judge_trials(self, answer: Callable[..., Any]) -> Result:
         """Return the verdict on a function that takes the arguments of a schedule by name and returns the values of
-        `channel.transfer`: that of the first schedule which fails, or else passed.
+        `channel.transfer`: failed by the first schedule which it does not survive, or else passed.
         """
         for case in self.cases:
             complaint = self._complaint(answer, case)
@@ -290,7 +290,7 @@ class Checks:
                 _without_link,
                 "A large window would be faster than the link. What is the most that it carries?",
                 _without_service,
-                "The round trip of a datagram is longer than that of the path: it also takes its own time on the link.",
+                "A datagram's round trip is longer than the path's: it also takes its own time on the link.",
                 _headers_as_data,
                 "Goodput is of the payload alone: the headers arrive too, but they are not data.",
                 _without_headers,

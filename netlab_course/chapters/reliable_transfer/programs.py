@@ -73,7 +73,7 @@ class GoBackNSender:
         self.program.set_timer(now_s + TIMEOUT_S if self.in_flight else None)
 
     def on_datagram(self, now_s: float, data: bytes) -> None:
-        """Move the window to the number in the ACK `data`, that of the piece which the receiver expects, and send new
+        """Move the window to the number in the ACK `data`, which the receiver expects next, and send new
         pieces; ignore an old ACK.
         """
         acknowledged = ahead(data[0], self.oldest, self.modulus)

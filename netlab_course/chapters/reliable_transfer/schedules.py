@@ -73,7 +73,7 @@ def fault(case: Mapping[str, Any], found: Mapping[str, Any], modulus: int = NUMB
 
 def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     """Return advice on a fault of a trial, from its schedule `case` and the result `found` of `channel.transfer`: from
-    its datagrams if they show the reason, else that of the schedule.
+    its datagrams if they show the reason, else the schedule's own.
     """
     if case["says"] == _KEPT:
         return _KEPT
