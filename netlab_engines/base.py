@@ -31,10 +31,11 @@ def run_in(
     cancel: threading.Event | None,
     watchdog: Watchdog | None = None,
 ) -> Outcome:
-    """Run a plan in a session that was just opened, and return the counters, the engine's settings, and the directory
-    of saved files (None without any). `on_progress` gets the network time in s about fifty times; the run stops with
-    RunCancelled when the event `cancel` is set, or with RunError when `watchdog` finds that network time stands still
-    (None omits each). The session stays open.
+    """Run a plan in a session that was just opened, and return a dict of the counters ("flows", "streams", "queues",
+    ...), the engine's name, clock and settings ("engine"), and the directory of saved files ("artifacts", None without
+    any). `on_progress` gets the network time in s about fifty times; the run stops with RunCancelled when the event
+    `cancel` is set, or with RunError when `watchdog` finds that network time stands still (None omits each). The
+    session stays open.
 
     Parameters
     ----------
@@ -61,8 +62,8 @@ def run_in(
     running = False
 
     def check_state() -> None:
-        """Raise RunCancelled if the caller has set `cancel`, or RunError if the watchdog finds that network time stands
-        still; called while the run waits for the agent.
+        """Raise RunCancelled if the caller has set `cancel`, or RunError if the watchdog finds, after the network was
+        built, that network time stands still; called while the run waits for the agent.
         """
         if cancel is not None and cancel.is_set():
             raise cancelled_error()
@@ -106,15 +107,16 @@ def run_in(
 
 
 def agent_plan(plan: Plan, clock: Clock) -> AgentPlan:
-    """Return the plan with two more entries for the agent: `clock`, "virtual" or "real", and `machine_sysctls`, the
-    kernel settings of the whole guest; these are empty on a real clock, where the kernel is the machine's own.
+    """Return a copy of the plan with two more entries for the agent: "clock", "virtual" or "real", and
+    "machine_sysctls", the kernel settings of the whole guest by name; these are empty on a real clock, where the kernel
+    is the machine's own.
     """
     return {**plan, "clock": clock, "machine_sysctls": MACHINE_SYSCTLS if clock == "virtual" else {}}
 
 
 def run_folder(directory: Path) -> Path:
-    """Create the folder `out` for the agent's files in `directory`, a run's own directory, with its subfolders, and
-    return its path. Raises FileExistsError if it exists.
+    """Create the folder `out` for the agent's files in `directory`, a run's own directory, with its subfolders for
+    saved files and captures, and return the path of `out`. Raises FileExistsError if it exists.
 
     The subfolders are created here because the agent may run as another user.
     """
@@ -126,9 +128,9 @@ def run_folder(directory: Path) -> Path:
 
 
 def take_artifacts(folder: Path) -> str | None:
-    """Move the saved files and captures of a run from its folder `folder` to a new directory that outlives the run, and
-    return that directory's path; None if there are no files. Raises RunError if they are larger than the limits for
-    files and captures.
+    """Move the saved files and captures of a run from the subfolders of its folder `folder` to a new directory that
+    outlives the run, and return that directory's path; None if there are no regular files, and others stay. Raises
+    RunError if they are larger than the limits for files and captures.
     """
     found = _files(folder / files.ARTIFACTS, MAX_BYTES, "files", "Save less.")
     found += _files(
@@ -171,8 +173,8 @@ def refuse_media(plan: Plan, clock: str, engine: str) -> None:
 
 
 def refuse_own(items: Iterable[Item], engine: str) -> None:
-    """Raise NotHereError if an item of the traffic uses a class of the user's own, which only the library engine can;
-    `engine` is the name of the calling engine, for the error's text.
+    """Raise NotHereError if an item of the traffic uses a class of the user's own, which only the library engine
+    supports; `engine` is the name of the calling engine, for the error's text.
     """
     labels = [item["label"] for item in items if "own" in item]
     if labels:

@@ -36,9 +36,9 @@ class Pin:
         self._waited_ns: dict[int, int] = {}
 
     def take(self, cpu: int | None = None) -> int | None:
-        """Release the present CPU, reserve another, and return the file descriptor of its lock. With a number `cpu`
-        only that CPU is tried; with None, every one that this process may use. If none is free, return None and set the
-        attribute `cpu` to -1. The guest is not moved.
+        """Release the present CPU, reserve another, set `cpu` to its number, and return the file descriptor of its
+        lock. With a number `cpu` only that CPU is tried; with None, every one that this process may use. If none is
+        free, return None and set the attribute `cpu` to -1. The guest is not moved.
         """
         self.release()
         self.cpu, self._lock = self._resources.enter_context(cpu_slot(cpu))
@@ -95,8 +95,8 @@ class Pin:
 @contextmanager
 def cpu_slot(number: int | None = None) -> Iterator[tuple[int, int | None]]:
     """Return a context manager that reserves a CPU to which no other run on this machine is pinned, until its block
-    ends: the number of the CPU and the file descriptor of its lock, or (-1, None) if all are taken. If `number` is not
-    None, only the CPU with this number is tried.
+    ends: it yields the number of the CPU and the file descriptor of its lock, or (-1, None) if all are taken. If
+    `number` is not None, only the CPU with this number is tried.
 
     The CPUs are tried in random order, so that users in containers, who do not see each other's locks, do not all take
     the same one.
@@ -157,8 +157,8 @@ def set_affinity(pids: list[int], cpus: set[int]) -> None:
 
 
 def family(pid: int) -> list[int]:
-    """Return the pids of the process `pid` and all its living descendants, the process itself first, even if it has
-    ended.
+    """Return the pids of the process `pid` and all its living descendants in a list, the process itself first (even if
+    it has ended); children of a process's other threads are left out.
     """
     found, ahead = [], [pid]
     while ahead:

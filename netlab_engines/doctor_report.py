@@ -20,8 +20,9 @@ POCKET_ONLY = {"gate", "hostfs", "overlay"}
 
 
 def sections() -> dict[str, list[Requirement]]:
-    """Check this machine and return the requirements of each engine, met or not, in the order of the report, by the
-    title of their section in it.
+    """Check this machine and return the requirements of each engine, met or not, in a list by the title of their
+    section in the report, in its order; the section of programs in hosts is left out on machines without a pocket
+    kernel. A guest may be booted for the check.
     """
     pocket_sections = {"Pocket engine (experiments in netlab's own kernel, without root)": pocket()}
     if has_pocket_engine():
@@ -50,8 +51,10 @@ def host_programs() -> list[Requirement]:
 
 
 def pocket() -> list[Requirement]:
-    """Check the requirements of the pocket engine and the features of its kernel, and return all of them, met or not;
-    on processors without a pocket kernel, one optional requirement that is not met.
+    """Check the requirements of the pocket engine and the features of its kernel, and return them, met or not, in a
+    list. Without a kernel, the progress or the failure of its build takes the place of its features; on processors
+    without a pocket kernel there is one optional requirement that is not met. A guest is booted if all required ones
+    are met.
     """
     if not has_pocket_engine():
         seen = f"is for {pocket_kernel.POCKET_MACHINE} Linux, this is {platform.system()} on {platform.machine()}"
@@ -98,8 +101,8 @@ def _boot(kernel: pocket_kernel.PocketKernel) -> Requirement:
 
 
 def library() -> list[Requirement]:
-    """Check the requirements of the library engine and the features of its kernel, and return all of them, met or not;
-    they are optional where the pocket engine works.
+    """Check the requirements of the library engine and, if its kernel is built, the kernel's features, and return them,
+    met or not, in a list; the kernel is optional where the pocket engine works, and the features always.
     """
     found = [replace(kernel_requirement(), required=not has_pocket_engine())]
     try:
@@ -118,8 +121,8 @@ def _features(missing: Collection[str], hint: str) -> Requirement:
 
 
 def native() -> list[Requirement]:
-    """Check the requirements of the native engine and the features of this machine's kernel, and return all of them,
-    met or not, as optional ones.
+    """Check the requirements of the native engine and, if they are met, the features of this machine's kernel, and
+    return them, met or not, as optional ones in a list; on other systems than Linux there is one that is not met.
     """
     if sys.platform != "linux":
         return [Requirement("Linux", False, f"this is {platform.system()}", required=False)]

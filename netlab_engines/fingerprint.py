@@ -11,9 +11,9 @@ EXCLUDED_SUBPACKAGES = ("lab", "perf")
 
 
 def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
-    """Return a text that differs whenever an engine on this kernel may give other numbers for the same plan. It has
-    `kernel` (a hash of the kernel, or its release), a hash of netlab's code in the directory `package`, and Mininet's
-    version.
+    """Return a text, JSON, that differs whenever an engine on this kernel may give other numbers for the same plan. It
+    has `kernel` (a hash of the kernel, or its release), a hash of the Python code in the directory `package` without
+    EXCLUDED_SUBPACKAGES, and Mininet's version.
 
     Parameters
     ----------

@@ -107,9 +107,9 @@ class AgentProcess:
             raise self._end_error() from None
 
     def receive(self, patience_s: float | None = None) -> Message:
-        """Wait for the agent's next message and return it. `patience_s` is the longest wait in s of wall-clock time;
-        None waits without limit. Raises NoAnswerError if none arrives within `patience_s` of wall-clock time, and
-        RunError, with the end of the guest's log, if the guest has ended.
+        """Wait for the agent's next message and return it. `patience_s` is the longest wait in s of wall-clock time for
+        its beginning; None waits without limit. Raises NoAnswerError if none arrives in that time, and RunError, with
+        the end of the guest's log, if the guest has ended.
         """
         deadline_s = None if patience_s is None else time.monotonic() + patience_s
         (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline_s))
@@ -117,9 +117,9 @@ class AgentProcess:
         return found
 
     def _read(self, size: int, deadline_s: float | None) -> bytearray:
-        """Read exactly `size` bytes from the agent's channel and return them. Raises NoAnswerError if the first does
-        not arrive before `deadline_s`, in s on the monotonic clock (None: no limit), and RunError if the agent has
-        ended.
+        """Read exactly `size` bytes from the agent's channel and return them; while it waits, the guest may be moved to
+        another CPU. Raises NoAnswerError if the first byte does not arrive before `deadline_s`, in s on the monotonic
+        clock (None: no limit), and RunError if the agent has ended.
         """
         data = bytearray(size)
         left = memoryview(data)
@@ -148,9 +148,9 @@ class AgentProcess:
         return requests_via(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
-        """Send the request with the name `do` and the arguments `words`, and return its answer. Each message before it
-        goes to `on_message`, and `on_wait` is called about every WAIT_S s; None omits either. Raises RunError if the
-        request failed or the agent has ended.
+        """Send the request with the name `do` and the arguments `words`, and return its answer, a dict. Each message
+        before it goes to `on_message`, and `on_wait` is called about every WAIT_S s; None omits either. Raises RunError
+        if the request failed or the agent has ended.
         """
         self.send({"do": do, "words": words})
         waited_from_s = time.monotonic()
@@ -206,8 +206,9 @@ class AgentProcess:
 
 
 def reason_of_end(folder: Path, log: Path) -> str:
-    """Return sentences with the reason why a guest ended, for an error's text: from the crash file in its folder, else
-    from known messages in its console log `log`, else the last LOG_LINES lines of that.
+    """Return sentences with the reason why a guest ended, for an error's text: the crash file in its folder `folder`,
+    else a sentence about a known message in its console log `log`, else the last LOG_LINES lines of the log without the
+    kernel's call trace.
     """
     crash = folder / files.CRASH
     if crash.exists():
@@ -299,7 +300,8 @@ class Guest(AgentProcess):
             raise
 
     def _boot(self, launcher_arguments: list[str], calls: int, start_ns: int, memory_mb: int, slot: int | None) -> None:
-        """Start the kernel's process through netlab's launcher and open the two channels to it. `launcher_arguments`
+        """Start the kernel's process through netlab's launcher and open the two channels to it, which are closed with
+        the guest; its first program and a link to this Python are put into the run's directory. `launcher_arguments`
         are the parent's pid, the CPU, and the writable and readable paths; `calls`, `start_ns` (ns) and `memory_mb`
         (MiB) are those of `__init__`. `slot` is the file descriptor of the CPU's lock, which the guest inherits, or
         None.

@@ -59,9 +59,9 @@ def privilege() -> list[str] | None:
 @functools.cache
 def kernel_errors() -> dict[str, str | None]:
     """Return the kernel's error message for each part (device, queue discipline or congestion control) that netlab
-    uses, tested as root, by the part's name: "" for a part that works, None for one that could not be tested because
-    another is missing. The first call's result is kept. Raises EngineError if the tests could not run, or not all of
-    them.
+    uses, by the part's name: "" for a part that works, None for one that could not be tested because another is
+    missing. The parts are tested as root, or as this user if that is impossible, and the first call's result is kept.
+    Raises EngineError if the tests could not run, or not all of them.
     """
     command = [*(privilege() or []), sys.executable, "-I", "-S", "-B", "-c", ASK, str(IMPORT_ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -80,15 +80,15 @@ def kernel_errors() -> dict[str, str | None]:
 
 
 def missing_parts() -> tuple[str, ...]:
-    """Return the names of the queue disciplines and congestion controls of netlab that this machine's kernel lacks,
-    tested as root at the first call. Raises EngineError if that cannot be determined.
+    """Return the names of the queue disciplines and congestion controls of netlab that this machine's kernel refused,
+    tested at the first call. Raises EngineError if the tests could not run.
     """
     found = kernel_errors()
     return tuple(name for name in (*DISCIPLINES, *CONGESTION_CONTROLS) if found[name])
 
 
 def links() -> Requirement:
-    """Return the requirement that this machine's kernel has the parts that every link needs, met or not; they are
+    """Return the requirement that this machine's kernel has the parts NEEDED for every link, met or not; they are
     tested as root.
     """
     return _parts_requirement("kernel", NEEDED, f"{platform.release()} has all that links need")
@@ -105,8 +105,8 @@ def features() -> Requirement:
 
 def _parts_requirement(name: str, parts: Sequence[str], finding_if_met: str, *, required: bool = True) -> Requirement:
     """Return the requirement `name`, needed if `required`, that the kernel has all of the parts with the names `parts`:
-    met, with the text `finding_if_met`, or not met, with the missing ones and a remedy. It is also not met if the kernel
-    cannot be tested; nothing is raised.
+    met, with the text `finding_if_met`, or not met, with the missing ones and a remedy. It is also not met if the
+    kernel cannot be tested; nothing is raised.
     """
     try:
         missing = [part for part in parts if kernel_errors()[part]]
@@ -118,7 +118,8 @@ def _parts_requirement(name: str, parts: Sequence[str], finding_if_met: str, *, 
 
 def remedy(missing: Collection[str]) -> str:
     """Return sentences with the remedy for parts, given by their names, that this machine's kernel lacks: the modules
-    to load or install, or the kernel to use. "" if `missing` is empty.
+    to load or install, the first release that has a part, the parts that only netlab's own kernels have, and the
+    engines to use instead. "" if `missing` is empty.
     """
     if not missing:
         return ""

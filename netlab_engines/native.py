@@ -33,8 +33,8 @@ class NativeEngine:
     clock: Clock = "real"
 
     def requirements(self) -> list[Requirement]:
-        """Return the engine's requirements (root, programs, namespaces, kernel features), met or not; the later ones
-        are tested only if the earlier ones are met.
+        """Return the engine's requirements (root, four programs, namespaces, the kernel's parts for links), met or not,
+        in a list; namespaces and parts are tested, and in the list, only if all earlier ones are met.
         """
         prefix = host_kernel.privilege()
         found = [
@@ -69,8 +69,9 @@ class NativeEngine:
         ]
 
     def refuse(self, plan: Plan) -> None:
-        """Raise NotHereError if the plan needs a feature that this machine's kernel, or an engine in real time, does
-        not have.
+        """Raise NotHereError if the plan needs a queue discipline or congestion control that this machine's kernel does
+        not have, a Wi-Fi link, or a class of the user's own. Raises EngineError if the kernel's parts cannot be
+        determined.
         """
         refuse_own(plan["traffic"], self.name)
         refuse_media(plan, self.clock, self.name)
@@ -96,8 +97,9 @@ class NativeEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan as root in real time to its end and return the counters. `on_progress` gets the network time in s
-        about fifty times, and the run stops with RunCancelled when the event `cancel` is set; None omits either.
+        """Run a plan as root in real time to its end, end the agent, and return the counters. `on_progress` gets the
+        network time in s about fifty times, and the run stops with RunCancelled when the event `cancel` is set; None
+        omits either. Raises EngineError if a requirement is not met, and NotHereError if the plan is not supported.
         """
         with closing(self.open(plan)) as agent:
             return run_in(agent, plan, on_progress, cancel)

@@ -42,8 +42,8 @@ class NativeGuest(AgentProcess):
     description = "The agent"
 
     def __init__(self) -> None:
-        """Start the agent as root in new namespaces and wait until it has connected. Raises EngineError or RunError if
-        it does not start.
+        """Start the agent as root in new namespaces and wait until it has connected to the two sockets in its folder.
+        Raises EngineError or RunError if it does not start.
         """
         self.settings = {"seeded": False, "confined": False, "machine": platform.node()}
         super().__init__(RESULT_BYTES)

@@ -16,8 +16,9 @@ SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/s
 
 
 def python_path() -> list[str]:
-    """Return the directories to add to the path of the agent's Python: those that contain the packages of netlab and of
-    Mininet, and those of installed packages. Raises EngineError if Mininet is not installed for this Python.
+    """Return the directories to add to the path of the agent's Python, in order and each once: the ones that contain
+    the packages of netlab and of Mininet, and those of this Python's installed packages. Raises EngineError if Mininet
+    is not installed for this Python.
     """
     # Find the module without importing it: on Python 3.12 Mininet cannot be imported without a replacement of distutils.
     mininet = importlib.util.find_spec("mininet")

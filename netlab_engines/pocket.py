@@ -67,8 +67,8 @@ class PocketEngine:
         return [sentence]
 
     def refuse(self, plan: Plan) -> None:
-        """Raise NotHereError if the plan needs a feature that this kernel does not have, or uses classes of the user's
-        own, which only the library engine can.
+        """Raise NotHereError if the plan needs a queue discipline, congestion control or other part that this kernel
+        does not have, or uses classes of the user's own, which only the library engine supports.
         """
         refuse_own(plan["traffic"], self.name)
         refuse_missing_parts(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
@@ -90,9 +90,10 @@ class PocketEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan in a guest of its own to its end and return the counters. `on_progress` gets the network time in s
-        about fifty times, and the run stops with RunCancelled when the event `cancel` is set; None omits either. If its
-        network time stands still for `stall.limit_s()` s, RunError is raised.
+        """Run a plan in a guest of its own to its end, end the guest, and return the counters. `on_progress` gets the
+        network time in s about fifty times, and the run stops with RunCancelled when the event `cancel` is set; None
+        omits either. If its network time stands still for `stall.limit_s()` s, RunError is raised. Raises EngineError
+        if a requirement is not met, and NotHereError if the plan is not supported.
         """
         require(self.requirements())
         self.refuse(plan)

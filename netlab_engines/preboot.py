@@ -37,8 +37,8 @@ class PrebootedGuest:
     @contextlib.contextmanager
     def guest(self, kernel: PocketKernel) -> Iterator[Guest]:
         """Return a context manager that yields a booted guest with this kernel for one run and ends it after its block;
-        then it boots the next guest in the background if another run is likely. Raises RunError if the guest does not
-        start.
+        then it boots the next guest in the background if no other run goes on and this is a notebook or not the first
+        run. Raises RunError if the guest does not start.
         """
         with self._lock:
             self._active_runs += 1
@@ -58,7 +58,8 @@ class PrebootedGuest:
 
     def _take(self, kernel: PocketKernel) -> Guest:
         """Return a booted guest with this kernel, reserved for the caller: the one that was booted in advance, moved to
-        a free CPU, if it has this kernel and is alive, or else a new one. Raises RunError if it does not start.
+        a free CPU, if it has this kernel and is alive; otherwise that one, if any, is ended, and a new one booted.
+        Raises RunError if it does not start.
         """
         booted = self._pop()
         if booted is not None:
@@ -125,7 +126,8 @@ _prebooted = PrebootedGuest()
 
 def guest(kernel: PocketKernel) -> contextlib.AbstractContextManager[Guest]:
     """Return a context manager that yields a booted guest with this kernel for one run and ends it after its block;
-    then it may boot the next guest in the background. Raises RunError if the guest does not start.
+    then it may boot the next guest in the background, as `PrebootedGuest.guest` says. Raises RunError if the guest does
+    not start.
     """
     return _prebooted.guest(kernel)
 

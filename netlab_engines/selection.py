@@ -30,7 +30,9 @@ WIDTH = 88
 
 def decide(engine: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> str | LabEngine:
     """Return the engine that runs these plans: `engine` (a name or an engine object) if it is not None, else the name
-    in $NETLAB_ENGINE, else "library" or "pocket", by this machine and what the plans need. The name is not checked.
+    in $NETLAB_ENGINE, else "pocket" if $NETLAB_KERNEL is set, else "library" or "pocket", by this machine and what the
+    plans need: "library" if it supports all plans or nothing else runs here, and "pocket" without plans if that works.
+    The name is not checked.
 
     By default the library kernel runs the plans if it is built and supports all of them, because it is the fastest;
     both kernels give the same numbers. All other plans, live networks and scripts need the pocket kernel. If
@@ -57,8 +59,9 @@ def _requested_engine(engine: str | LabEngine | None) -> str | LabEngine | None:
 def choose(engine: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> LabEngine:
     """Return the engine that runs these plans: `engine` itself if it is an engine object, or the engine with the name
     `engine`; None means $NETLAB_ENGINE, or else the best one for this machine and the plans, as `decide` finds it. It
-    may wait for a build of the pocket kernel. Raises EngineError, KernelError or NotHereError if there is no such
-    engine, it has no kernel, or it does not support the plans.
+    may wait for a build of the pocket kernel and print its progress. A named engine is not checked against the plans.
+    Raises EngineError, KernelError or NotHereError if there is no such engine, it has no kernel, or the best one does
+    not support the plans.
 
     Raises
     ------
@@ -116,8 +119,8 @@ def _wait_for_the_pocket_kernel() -> None:
 
 
 def _library_refusal(plans: Sequence[Plan]) -> str:
-    """Return a sentence that says why the library kernel cannot run all of these plans on this machine; "" if it
-    can.
+    """Return sentences that say why the library kernel cannot run all of these plans on this machine, about the first
+    reason found; "" if it can.
     """
     try:
         engine = LibraryEngine()
@@ -159,9 +162,10 @@ class Readiness(str):
 
 
 def preflight(requested: str | LabEngine | None = None) -> Readiness:
-    """Return lines of text about the engine that will run experiments on this machine, and about its differences from
-    the pocket kernel in virtual time. `requested` is the engine's name or an engine object (None: the one that netlab
-    chooses). Raises EngineError or KernelError if none can; the message lists what is missing, with remedies.
+    """Return lines of text about the engine that will run experiments on this machine (and a build of the pocket kernel
+    that goes on), and about its differences from the pocket kernel in virtual time. `requested` is the engine's name or
+    an engine object (None: the one that netlab chooses). Raises EngineError or KernelError if none can; the message
+    lists what is missing, with remedies.
     """
     engine = choose(requested)
     require(engine.requirements())
@@ -176,8 +180,8 @@ def preflight(requested: str | LabEngine | None = None) -> Readiness:
 
 
 def build_sentence(moment: BuildProgress) -> str:
-    """Return a sentence about the progress of the pocket kernel's build in the background and the minutes that
-    remain.
+    """Return a sentence with the progress `moment` of the pocket kernel's build in the background, in percent, and the
+    minutes that remain.
     """
     return (
         f"The pocket kernel is being built ({moment.fraction:.0%}, about {moment.remaining_s / 60:.0f} min left); experiments "

@@ -46,8 +46,8 @@ class Watchdog:
 
     def __init__(self, limit_s: float, waited_s: Callable[[], float]) -> None:
         """Start to measure the wall-clock time for which a guest's clock stands still; `check` fails after `limit_s` s
-        of it. Time in which the guest is ready and waits for a CPU does not count; `waited_s` returns the sum of that
-        in s since the guest's start.
+        of it. Time in which the guest is ready and waits for a CPU does not count (except in the first second or so);
+        `waited_s` returns the sum of that in s since the guest's start.
         """
         self._limit_s, self._waited_s = limit_s, waited_s
         self._now_s = 0.0

@@ -38,9 +38,9 @@ class ArtifactStore:
         self._left_bytes = max_bytes
 
     def save(self, path: Path, name: str) -> None:
-        """Copy the regular file at `path` to the file `name` in the store's folder. If that fails (no such file, a
-        symbolic link or another kind of file, not readable, or too large for the store), nothing is raised and the
-        reason is in `unsaved[name]`.
+        """Copy the regular file at `path` to the file `name` in the store's folder, where it takes some of the store's
+        bytes. If that fails (no such file, a symbolic link or another kind of file, not readable, or too large for the
+        store), nothing is raised and the reason, a clause, is in `unsaved[name]`.
         """
         try:
             # No symbolic links: the agent can read files that its user cannot.
@@ -55,9 +55,10 @@ class ArtifactStore:
             self.unsaved[name] = f"it could not be copied ({error.strerror})"
 
     def _copy(self, handle: int, name: str) -> None:
-        """Copy the open file with the descriptor `handle` to the file `name` in the store's folder. If it is not a
-        regular file or has more bytes than are left in the store, put the reason into `unsaved[name]` instead. Raises
-        OSError if it cannot be read or written.
+        """Copy the open file with the descriptor `handle`, with the size that it has now, to the file `name` in the
+        store's folder, and subtract its size from the bytes that are left in the store. If it is not a regular file or
+        has more bytes than that, put the reason into `unsaved[name]` instead. Raises OSError if it cannot be read or
+        written.
         """
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):

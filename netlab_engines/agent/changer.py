@@ -45,8 +45,9 @@ class LinkChanger:
         self._origin_s = 0.0
 
     def apply_now(self, changes: list[Change], now_ns: int) -> None:
-        """Add changes whose times count from now, and apply at once those that are due; a thread applies later ones.
-        `now_ns` is the present time in ns from the run's start. Raises RunError if the kernel refuses a change.
+        """Add changes whose times count from now, and apply at once those that are due. Later ones are applied by the
+        thread of `start`, which is started again if one of the changes is a rate that follows a trace. `now_ns` is the
+        present time in ns from the run's start. Raises RunError if the kernel refuses a change.
         """
         with self._lock:
             self.schedule.add(changes, now_ns)

@@ -131,8 +131,9 @@ class Dcf:
 
     def begin(self) -> Transmission:
         """Start the transmission that is due next, a frame or several that collide, and return it; the other stations'
-        backoffs are counted down. A frame that collides or is lost is tried again with a new backoff, or given up after
-        MAX_ATTEMPTS tries. A frame must wait at one station at least.
+        backoffs are counted down, and collisions and losses are counted. A frame that collides or is lost is tried
+        again with a new backoff, or given up after MAX_ATTEMPTS tries; one that arrives stays in its queue until
+        `take`. A frame must wait at one station at least.
         """
         starts = {n: self._start_ns(station) for n, station in enumerate(self.stations) if station.waiting}
         start_ns = min(starts.values())

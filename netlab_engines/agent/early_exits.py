@@ -112,8 +112,8 @@ class Starts:
         return os.path.exists(self._path)
 
     def read(self) -> None:
-        """Read the notes that were appended to the file since the last call, whole lines only; nothing happens if there
-        is no file.
+        """Read the notes that were appended to the file since the last call, whole lines only, each a JSON list for
+        `_take`; nothing happens if there is no file.
         """
         if not self.have_notes():
             return
@@ -146,8 +146,8 @@ class Starts:
 
     def node_of(self, process: EarlyExit) -> str | None:
         """Return the name of the Mininet node whose `popen` or `sendCmd` started a failed process. None if neither did,
-        if the script has read the output and thus can know of the failure, or if the process belongs to a list of
-        commands, such as `a; b`.
+        if the script has read the output and thus can know of the failure, or if a command that `sendCmd` started is a
+        list of commands, such as `a; b`.
         """
         time_ns, node = self._popen.get(process.pid, (0, ""))
         # Numbers of processes are given out again.
@@ -203,8 +203,8 @@ class EarlyExits:
 
     def report(self, *, at_end: bool = False) -> None:
         """Send one line for each background process that has failed and was not reported, unless another process ended
-        it by a signal. A failure that Mininet's script may still notice waits for a later call, up to GRACE_NS ns of
-        network time, unless `at_end`.
+        it by a signal; after MAX_REPORTS lines only one more that there are others. A failure that Mininet's script may
+        still notice waits for a later call, up to GRACE_NS ns of network time, unless `at_end`.
         """
         now_ns = time.monotonic_ns()
         self._pending += self._records(now_ns)
@@ -226,8 +226,8 @@ class EarlyExits:
 
     def _records(self, now_ns: int) -> Iterable[EarlyExit]:
         """Yield the processes that the kernel has recorded since the last call, each with `now_ns` (ns on the monotonic
-        clock) as the time of reading. If the records have another format, because another version of netlab built the
-        kernel, close the device and yield none.
+        clock) as the time of reading, and keep the last 64 for `_child`. If the records have another format, because
+        another version of netlab built the kernel, close the device and yield none.
         """
         while self._device >= 0 and (data := os.read(self._device, READ_BYTES)):
             if len(data) % RECORD.size or int.from_bytes(data[:4], sys.byteorder) != RECORD.size:
@@ -282,8 +282,9 @@ class EarlyExits:
         return next((each for each in recent if each.parent == process.pid and each.status == process.status), None)
 
     def _command(self, process: EarlyExit) -> str:
-        """Return the command of a failed process as a user typed it. If only the shell that was to run the command is
-        known, that is the name of the program that it did not find, or else "a command in the background".
+        """Return the command of a failed process as a user typed it. If the process is a shell that was to run the
+        command, it is the command of its last failed child, else the name of the program that the shell did not find,
+        else "a command in the background".
         """
         if not process.flags & NO_PROGRAM or process.is_daemon():
             return command_line(process.words)
@@ -307,7 +308,8 @@ def without_mnexec(words: list[str]) -> list[str]:
 
 def command_line(words: list[str]) -> str:
     """Return the command line that a user typed for a program with these words (its name and its arguments): without
-    Mininet's `mnexec`, and without the `sh -c` that runs it.
+    Mininet's `mnexec`, without the interpreter of one of netlab's replacements of programs, and without the `sh -c`
+    that runs it.
 
     >>> command_line(["mnexec", "-da", "27", "iperf", "-s"])
     'iperf -s'
@@ -325,8 +327,9 @@ def command_line(words: list[str]) -> str:
 
 def reason_in(error: str, program: str) -> str:
     """Return the line of `error`, a program's error output, that says why the program failed, without the program's
-    name and in at most MAX_REASON characters; `program` is that name. If a program was not found, return "command not
-    found" and the name of its package, if it is known. "" if the output is empty.
+    name `program` and in at most MAX_REASON characters: the last one that begins with that name (of several, the last
+    with the word error), else the last line. If a program was not found, return "command not found" and the name of its
+    package, if it is known. "" if the output is empty.
 
     That is the last line with the program's name before it, of several one with the word error; without such a line,
     the last one.

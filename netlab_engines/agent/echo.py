@@ -78,8 +78,8 @@ class Pinger:
                 continue
 
     def receive(self) -> None:
-        """Record the round-trip time of each reply to this sender in `rtt_ms` (the first, if one comes twice) until
-        `stop` is called; to be run in a thread of its own.
+        """Record the round-trip time in ms of each reply to this sender in `rtt_ms` by its sequence number (the first,
+        if one comes twice) until `stop` is called or the socket fails; to be run in a thread of its own.
         """
         self._socket.settimeout(None)
         while not self._stop.is_set():

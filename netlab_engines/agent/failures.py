@@ -22,7 +22,8 @@ class Failures:
 
     def note(self, name: str, error: BaseException) -> None:
         """Record `error`, which `name` (the name of a thread or another part of the agent, at the beginning of a
-        sentence) raised, for the next `check`; an equal exception of the same name is recorded once.
+        sentence) raised, with its traceback for the next `check`; an exception with the same name, class and text as an
+        earlier one is ignored, even after a `check`.
         """
         head = f"{type(error).__name__}: {error}"
         if (name, head) not in self._known_errors:
@@ -38,8 +39,8 @@ class Failures:
             raise RunError("\n".join(reports))
 
     def _note_thread(self, thread_error: threading.ExceptHookArgs) -> None:
-        """Record the exception that ended a thread, under the thread's name; Python calls this as
-        `threading.excepthook`, with an object that has the exception and the thread.
+        """Record the exception that ended a thread, under the thread's name, or "A thread" if it is not known; Python
+        calls this as `threading.excepthook`, with an object that has the exception and the thread.
         """
         if thread_error.exc_value is not None:
             self.note("A thread" if thread_error.thread is None else thread_error.thread.name, thread_error.exc_value)

@@ -39,8 +39,9 @@ def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
 
 
 def enter_overlay(folder: str, shared: list[str]) -> None:
-    """Make / an overlay over the host's files: what the guest writes stays in its memory, except below the run's folder
-    `folder` and the directories `shared` (absolute paths), which are the host's own. Raises OSError if a mount fails.
+    """Make / an overlay over the host's files, with new proc, sys, dev and run file systems: what the guest writes
+    stays in its memory, except below the run's folder `folder` and the directories `shared` (absolute paths), which are
+    the host's own. Raises OSError if a mount fails.
     """
     mount("tmpfs", STAGE, "mode=755")
     for name in ("upper", "work", "root"):
@@ -104,8 +105,9 @@ def power_off() -> None:
 
 
 def main() -> None:
-    """Set up the guest from the file boot.json in the folder on the command line, run its program's function `work`,
-    and power off in any case. The text of an exception is written to crash.txt in the folder.
+    """Set up the guest from the file boot.json in the folder that the command line names: its environment variables,
+    the overlay and the path of imports. Then run its program's function `work`, and power off in any case. The class
+    and text of an exception are written to crash.txt in the folder.
     """
     folder = sys.argv[1]
     try:

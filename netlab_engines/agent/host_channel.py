@@ -99,8 +99,8 @@ class HostChannel:
         return self._device
 
     def foreground(self, group: int) -> None:
-        """Set the id of the process group that receives the host's interrupts; 0 means none. The calling thread has
-        real-time priority while there is one.
+        """Set the id of the process group that receives the host's interrupts; 0 means none. The calling thread gets
+        real-time priority, or with 0 the normal one and no timer slack.
 
         A program that computes lets no network time pass, so the scheduler may leave the processor to it until it ends;
         what it has printed is to be sent at once.
@@ -134,9 +134,10 @@ def _schedule(policy: int, priority: int) -> None:
 
 
 def serve(channel: HostChannel, answerer: Callable[[str], Callable[..., Any]]) -> None:
-    """Tell the host on the channel that the guest is ready, then answer its requests one after the other; does not
-    return. `answerer` takes the name of a request and returns the function that gets its arguments by name and returns
-    its answer. If either raises an exception, the host gets its text, with the traceback unless it is a NetlabError.
+    """Tell the host on the channel that the guest is ready (with its clock in ns), then answer its requests one after
+    the other; does not return. `answerer` takes the name of a request and returns the function that gets its arguments
+    by name and returns its answer. If either raises an exception, the host gets its text, with the traceback unless it
+    is a NetlabError. Programs that failed early are reported after each request.
     """
     channel.put(ready=time.monotonic_ns())
     while True:

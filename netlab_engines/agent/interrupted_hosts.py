@@ -77,8 +77,8 @@ def free_at_interrupts() -> None:
 
 def free(node: Any) -> None:
     """Interrupt the command that runs in the shell of a Mininet node, if there is one, and wait for an idle shell, at
-    most for a few seconds of network time. A command that ignores interrupts continues. Nothing happens if the node has
-    no shell.
+    most for a few seconds of network time; the output is discarded, and then the node counts as idle for Mininet. If no
+    prompt comes, because a command ignores interrupts, the node stays busy. Nothing happens if the node has no shell.
     """
     if not node.shell:
         return
@@ -98,7 +98,7 @@ def free(node: Any) -> None:
 
 def _discard_output(node: Any) -> None:
     """Read and discard the output of a Mininet node's shell until none comes for WAIT_MS ms of network time, in at most
-    MAX_WAITS reads.
+    MAX_WAITS reads of up to 1024 bytes.
     """
     for _ in range(MAX_WAITS):
         if not _has_output(node):

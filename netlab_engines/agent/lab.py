@@ -121,9 +121,10 @@ class Lab:
     # The network ----------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
-        """Build the network of the plan, begin its captures, and start its traffic at a round time. Return that time,
-        the run's start (`origin_ns` on the real-time clock, possibly in the future), and the present time. With
-        `programs`, the nodes can also run a user's commands. Raises RunError if a part cannot be set up.
+        """Build the network of the plan, begin its captures, and start its traffic at a round time. Return a dict of
+        that time, the run's start ("origin_ns", ns on the real-time clock, possibly in the future), and the present
+        time ("now_s", s from the run's start, then negative). With `programs`, the nodes can also run a user's
+        commands, and samples are taken by a thread. Raises RunError if a part cannot be set up.
         """
         self._channel.new_seed(plan["seed"])
         # Threads inherit this setting: every flow then starts on time, not up to 50 us later.
@@ -164,19 +165,20 @@ class Lab:
         return time.clock_gettime_ns(time.CLOCK_REALTIME) - round((time.monotonic() - self._origin_s) * 1e9)
 
     def _moment(self) -> TimeReply:
-        """Return the present time of the network in s since the start of the run; negative before it."""
+        """Return the present time of the network as {"now_s": s since the start of the run}; negative before it."""
         return {"now_s": time.monotonic() - self._origin_s}
 
     def _make_readers(self) -> list[Medium | QueueReader]:
         """Return new readers of the queues of all links: one for each shared medium, and one for each node that sends
-        into links with rate limits or queues.
+        into links with a rate at any time of the run.
         """
         return [*self._network.media, *queue_readers(self._network.pid, shaped_directions(self._plan))]
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
         """Change the directions with these numbers (positions in the plan's list, from 0) from now on: set the fields
         of `shape` (None: none), and switch them on or off as `up` says (None: leave). Segmentation offload is switched
-        off where the new shape requires it. Return the time. Raises RunError if the kernel refuses.
+        off where the new shape requires it, and new queues are sampled. Return the time as {"now_s": s from the run's
+        start}. Raises RunError if the kernel refuses.
         """
         fields = cast("dict[str, Any]", {} if shape is None else shape)
         now_ns = round((time.monotonic() - self._origin_s) * NS_PER_S)
@@ -192,8 +194,9 @@ class Lab:
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
         """Let network time pass until `until_s` in s from the run's start, take a sample at the end of each interval,
-        and send the host a progress message every `progress_s` s of network time (None: none). Return the time. Raises
-        RunError if a thread of the agent has failed.
+        and send the host a progress message about every `progress_s` s of network time (None: none; on a real clock at
+        ends of intervals only). Return the time as {"now_s": s from the run's start}. Raises RunError if a thread of
+        the agent has failed.
         """
         self._in_advance = True
         try:
@@ -233,8 +236,8 @@ class Lab:
 
     def _sample_until(self, until_s: float, progress_s: float | None) -> None:
         """Take a sample of all connections and queues at the end of each interval up to `until_s` in s from the run's
-        start, and send the host a progress message every `progress_s` s (None: none); blocks. Raises RunError if
-        `until_s` is finite and a thread of the agent has failed.
+        start, and send the host a progress message at the ends of intervals, at least `progress_s` s apart (None:
+        none); blocks. Raises RunError if `until_s` is finite and a thread of the agent has failed.
         """
         told_s = 0.0
         while (t_s := round((self._steps + 1) * self._plan["interval_s"], 9)) <= until_s:
@@ -254,8 +257,8 @@ class Lab:
                 self._failures.check()
 
     def _sample(self, t_s: float) -> None:
-        """Append one row for each connection and each queue, with its present counters and the time `t_s` in s from the
-        run's start, to the tables of samples; the caller holds the lock.
+        """Append one row for each TCP connection and each queue, with its present counters and the time `t_s` in s from
+        the run's start, to the tables of samples; the caller holds the lock.
         """
         for flow in self._flows.values():
             self._streams.extend(flow.sample(t_s))
@@ -266,8 +269,9 @@ class Lab:
 
     def start(self, item: Item) -> StartReply:
         """Start one more item of traffic in the running network; its `start_s` counts from now, rounded up to
-        START_GRID_S. Return its start in s from the run's start and the present time. Segmentation offload is switched
-        off where the item requires it. Raises RunError if the item cannot be set up.
+        START_GRID_S, and is changed in `item` to count from the run's start. Return a dict of that start ("start_s")
+        and the present time ("now_s"), in s from the run's start. Segmentation offload is switched off where the item
+        requires it. Raises RunError if the item cannot be set up.
         """
         with self._lock:
             self._changer.apply(gso_off_steps(self._plan, [item], self._gso_off_hosts))
@@ -279,8 +283,8 @@ class Lab:
 
     def _set_up(self, items: list[Item], duration_s: float) -> list[RunningFlow[Any]]:
         """Open the sockets of these items of traffic and return their flows, not started, in the same order. The items
-        end `duration_s` s after the run's start at the latest. They and their ports are recorded as used. Raises
-        RunError if an item cannot be set up.
+        end `duration_s` s after the run's start at the latest. They are appended to the lab's items, and their ports
+        are used up. Raises RunError if an item cannot be set up.
         """
         plan: AgentPlan = {**self._plan, "traffic": items, "duration_s": duration_s}
         flows = make_flows(plan, self._network, self._artifacts, len(self._items) + 1, self._port)
@@ -295,8 +299,8 @@ class Lab:
             self._flows[flow.label] = flow
 
     def stop(self, label: str) -> TimeReply:
-        """End the running item of traffic with this label now, and return the time. Raises KeyError if there is
-        none.
+        """End the running item of traffic with this label now, and return the time as {"now_s": s from the run's
+        start}. Raises KeyError if there is none.
         """
         with self._lock:
             self._flows[label].stop()
@@ -304,8 +308,8 @@ class Lab:
 
     def finish(self, until_s: float) -> TimeReply:
         """Wait until packets in flight have arrived, for each flow at most until `until_s` in s from the run's start,
-        then end all traffic and captures, and return the time. Raises RunError if a planned change of a link or a
-        thread of the agent has failed.
+        then end all traffic and captures, and return the time as {"now_s": s from the run's start}. Raises RunError if
+        a planned change of a link or a thread of the agent has failed.
         """
         for flow in self._flows.values():
             flow.finish(self._origin_s + until_s)
@@ -317,9 +321,11 @@ class Lab:
         return self._moment()
 
     def tables(self, streams: int, queues: int) -> Tables:
-        """Return all counters of the run so far and facts about its kernel; of the samples, leave out the first
-        `streams` rows of connections and the first `queues` rows of queues, which the host has already. Raises RunError
-        if a thread of the agent has failed.
+        """Return all counters of the run so far in tables (lists of rows) by name: "flows" (totals of flows that have
+        begun), "streams", "queues" (samples), "datagrams" and "stations" (ends of shared media); with the started
+        traffic ("items") and facts about the kernel, its queues, captures and saved files. The first `streams` rows of
+        connections and the first `queues` rows of queues, which the host has already, are left out. Raises RunError if
+        a thread of the agent has failed.
         """
         self._failures.check()
         with self._lock:
@@ -343,8 +349,9 @@ class Lab:
             }
 
     def totals(self, label: str) -> TotalsReply:
-        """Return the item of traffic with this label, its totals so far (None if it has not begun) and the time. Raises
-        RunError if a thread of the agent has failed, KeyError if there is no such item.
+        """Return a dict of the item of traffic with this label ("item"), its totals so far ("totals", None if it has
+        not begun) and the time ("now_s", s from the run's start). Raises RunError if a thread of the agent has failed,
+        KeyError if there is no such item.
         """
         self._failures.check()
         with self._lock:
@@ -357,8 +364,8 @@ class Lab:
             }
 
     def _totals(self, flow: RunningFlow[Any]) -> Totals:
-        """Return the totals of a flow that has begun: the final ones after `finish`, before it those that it would have
-        if it ended now.
+        """Return the totals of a flow that has begun, a dict whose keys depend on its kind: the final ones after
+        `finish`, before it those that it would have if it ended now.
         """
         return flow.totals() if self._has_finished else flow.totals_so_far()
 
@@ -366,8 +373,8 @@ class Lab:
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
         """Record every packet at both ends of the directions with these numbers (positions in the plan's list, from 0)
-        from now on, each packet's first `snap_bytes` bytes, in files whose names begin with `name`; return the time.
-        Raises OSError if the kernel refuses.
+        from now on, each packet's first `snap_bytes` bytes, in files whose names begin with `name`; return the time as
+        {"now_s": s from the run's start}. Raises OSError if the kernel refuses.
         """
         self._begin_capture(name, directions, snap_bytes)
         return self._moment()
@@ -385,8 +392,9 @@ class Lab:
         ]
 
     def stop_capture(self, name: str) -> CaptureReply:
-        """End the capture with this name, and return the number of packets that were lost because its buffers were
-        full, and the time. Raises KeyError if there is no such capture.
+        """End the capture with this name and its files, and return a dict of the number of packets that were lost
+        because its buffers were full ("lost", also added to the lab's sum), and the time ("now_s", s from the run's
+        start). Raises KeyError if there is no such capture.
         """
         lost = sum(capture.stop() for capture in self._captures.pop(name))
         self._lost += lost
@@ -394,9 +402,9 @@ class Lab:
 
 
 def work(channel: HostChannel, folder: str, packages: list[str], work_folder: str = "/tmp") -> None:
-    """Answer the host's requests on `channel` with one lab; does not return (the channel ends this guest when the host
-    is gone). The lab's files go to `folder`, commands that save files work in `work_folder`, and `packages` are the
-    directories of netlab and Mininet for the programs that the lab starts.
+    """Switch the loopback device on, then answer the host's requests on `channel` with one lab; does not return (the
+    channel ends this guest when the host is gone). The lab's files go to `folder`, commands that save files work in
+    `work_folder`, and `packages` are the directories of netlab and Mininet for the programs that the lab starts.
 
     Any steps before the first request must be the same in every guest: a guest that was booted long ago gives the same
     results as a new one, because its clock shows the same time.

@@ -70,9 +70,10 @@ def _connect(path: str) -> socket.socket:
 
 
 def main(folder: str, packages: list[str]) -> None:
-    """Run the agent of one lab on this machine's own kernel: answer the requests that come over the sockets in
+    """Run the agent of one lab on this machine's own kernel: put a memory file system over /run and a new /etc/hosts
+    over the old one, in this process's namespace of mounts, and answer the requests that come over the sockets in
     `folder`, until the host's process ends; then end this process. `packages` are the directories of netlab and
-    Mininet. Raises OSError if the mounts fail.
+    Mininet. Raises OSError if the sockets cannot be connected; any later exception ends the process.
     """
     channel = SocketChannel(folder)
     try:

@@ -93,7 +93,7 @@ class Medium:
 
     def _run(self) -> None:
         """Forward frames for ever: wait for the next transmission, let its time pass and deliver its frame, if it has
-        any. Runs in a thread.
+        any, to the TAP at the other end. Runs in a thread.
         """
         while True:
             start_ns = self._dcf.next_start_ns()
@@ -135,8 +135,9 @@ class Medium:
                 self._dcf.arrive(self._number[file], os.read(file, MAX_FRAME_BYTES), now_ns)
 
     def read(self) -> dict[str, Qdisc]:
-        """Return the counters since the start and the present backlog of the queue at each end, in bytes and packets,
-        by the name of the end's interface; as `QueueReader.read` does for other links.
+        """Return the present backlog of the queue at each end and its numbers of bytes, packets and drops since the
+        start, as a Qdisc of the kind "fifo" by the name of the end's interface; as `QueueReader.read` does for other
+        links.
         """
         return {
             end.interface: Qdisc(
@@ -151,8 +152,8 @@ class Medium:
         }
 
     def totals(self) -> list[StationTotals]:
-        """Return one row for each end, the sender of the first direction first: the name of its interface and its
-        numbers of frames delivered, collisions, errors, frames given up and drops since the start.
+        """Return one row (a dict) for each end, the sender of the first direction first: "interface" (its name) and the
+        numbers in COUNTER_FIELDS since the start: "frames" (delivered), "collisions", "errors", "given_up" and "drops".
         """
         return [
             cast(

@@ -39,9 +39,10 @@ def iperf(
     port: int = 5001,
 ) -> list[str]:
     """Run iperf for `seconds` s from the first to the second of `hosts` (None: from the network's first host to its
-    last), over `l4Type`, "TCP" or "UDP" (at the rate `udpBw`, as iperf's -b takes it), to the port `port`. Return the
-    rates that server and client report, as texts in iperf's unit `fmt` (None: iperf's choice), "" for a missing one;
-    with UDP, `udpBw` comes first. Raises ValueError for a wrong argument.
+    last), over `l4Type`, "TCP" or "UDP" (at the rate `udpBw`, as iperf's -b takes it), to the port `port`, and end all
+    other iperf servers of the second. Return a list of the rates that server and client report, in this order, as texts
+    in iperf's unit `fmt` (None: iperf's choice), "" for a missing one or if iperf is not installed; with UDP, `udpBw`
+    comes first. Raises ValueError for a wrong argument.
     """
     client, server = hosts or [self.hosts[0], self.hosts[-1]]
     if l4Type not in ("TCP", "UDP"):
@@ -65,9 +66,10 @@ def iperf(
 
 
 def _measure(client: Any, server: Any, words: list[Any], options: list[Any], limit_s: float) -> list[str]:
-    """Run iperf's server (the command `words` and `-s`) on the Mininet node `server` and its client (`words` and
-    `options`) on the node `client`, and return the rates that server and client report, in this order, "" for a missing
-    one. The client may take `limit_s` s of network time.
+    """Run iperf's server (the command `words` and `-s`) on the Mininet node `server`, where all running iperfs are
+    killed first, and its client (`words` and `options`) on the node `client`, end both, and return a list of the rates
+    that server and client report, in this order, "" for a missing one. The client may take `limit_s` s of network time;
+    it is not started if the server ends at once.
     """
     server.cmd("killall -9 iperf")
     server.sendCmd(*words, "-s")
@@ -85,7 +87,7 @@ def _measure(client: Any, server: Any, words: list[Any], options: list[Any], lim
 
 def _rate(node: Any, text: str) -> str:
     """Return the last rate in iperf's output `text`, such as "9.62 Mbits/sec". Without one, return "" and log an error
-    with the node's name and the last line about a failure, or else the last line.
+    with the node's name and the last line about a failure, or else the last line, if any.
 
     >>> _rate("h2", "[  1] 0.0000-5.0123 sec  5.75 MBytes  9.62 Mbits/sec")
     '9.62 Mbits/sec'
@@ -130,8 +132,8 @@ def _end(node: Any) -> str:
 
 def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80, timeout: float | None = None) -> bool:
     """Return True when `server` (a Mininet node or an IP address as text) accepts TCP connections on `port`, as telnet
-    tries on the node `client` (None: on this machine). Return False and log an error without a route, or after
-    `timeout` s (None: MAX_LISTENING_WAIT_S).
+    tries twice a second on the node `client` (None: on this machine). Return False and log an error without a route, or
+    after `timeout` s (None: MAX_LISTENING_WAIT_S).
     """
     run = client.cmd if client else partial(quietRun, shell=True)  # noqa: S604 (a line for a shell, as in Mininet)
     address = server if isinstance(server, str) else server.IP()

@@ -52,7 +52,7 @@ def install() -> None:
 
     def start_shell(self: Any, *words: Any, **params: Any) -> None:
         """Start the shell of the node `self` with Mininet's arguments, and write the node's name to /etc/hosts, with
-        its address or, before it has one, 127.0.1.1.
+        its address or, before it has one, 127.0.1.1; nothing is written for a node in the script's own namespace.
         """
         plain_start(self, *words, **params)
         if self.inNamespace:
@@ -61,8 +61,8 @@ def install() -> None:
 
     def set_ip(self: Any, ip: Any, prefixLen: Any = 8, intf: Any = None, **params: Any) -> Any:  # noqa: N803 (Mininet's name)
         """Set the IP address `ip` with the prefix length `prefixLen` of the interface `intf` (None: the first) of the
-        node `self` and return Mininet's result; write the address to /etc/hosts if it is that of the node's first
-        interface.
+        node `self` and return Mininet's result; write the address to /etc/hosts if it is for the first interface of a
+        node with a namespace of its own.
         """
         done = plain_set_ip(self, ip, prefixLen, intf, **params)
         if self.inNamespace and intf in (None, self.defaultIntf(), str(self.defaultIntf())):

@@ -34,8 +34,9 @@ class Notes:
 
 
 def install() -> None:
-    """Change Mininet's nodes so that they write notes of the programs that they start and whose output is read, to the
-    file STARTS; to be called before a script makes a node.
+    """Change Mininet's nodes so that they append notes to the file STARTS of their shells, of the programs of `popen`,
+    of the commands of `sendCmd`, and of the first reading of the output of both; to be called before a script makes a
+    node.
     """
     notes = Notes()
     mininet.node.Popen = popen_with_notes(notes)
@@ -133,7 +134,7 @@ def note_shells(notes: Notes) -> None:
 
 def note_sent_commands(notes: Notes) -> None:
     """Change Mininet's nodes so that they write a note to `notes` for each command of `sendCmd`, and another when a
-    script first reads its output. Commands of `cmd`, which waits for their ends, have none.
+    script first reads its output with `monitor`. Commands of `cmd`, which waits for their ends, have none.
     """
     node_class = mininet.node.Node
     plain_cmd, plain_send, plain_monitor = node_class.cmd, node_class.sendCmd, node_class.monitor

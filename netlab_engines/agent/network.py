@@ -87,9 +87,9 @@ class PlannedIntf(Intf):  # type: ignore[misc]
 
 
 def mininet_network(plan: Plan, host: type[Node], switch: type[Node], interface: type[Intf]) -> Mininet:
-    """Return a Mininet object, not built, with the nodes, links and addresses of a plan. Its hosts and routers have the
-    class `host`, its switches `switch` and its interfaces `interface`; the effect on the kernel is that of these
-    classes.
+    """Return a Mininet object, not built, with the nodes, links and addresses of a plan, for its prompt and names. Its
+    hosts and routers have the class `host`, its switches `switch` and its interfaces `interface`, and these classes
+    decide what is made in the kernel.
     """
     # Without this Mininet would change the limits of the whole machine; here the plan sets those of the namespaces.
     Mininet.inited = True
@@ -130,8 +130,8 @@ class Network:
         self._make_links()
 
     def _taps(self) -> list[tuple[str, str]]:
-        """Return the names of the node and of the interface for each end of the links with a shared medium, in the
-        order of the plan's directions.
+        """Return a list of pairs of names, of the node and of the interface, for each end of the links with a shared
+        medium, in the order of the plan's directions.
         """
         return [(d["src"], d["interface"]) for d in self.plan["directions"] if d["shape"]["medium"] is not None]
 
@@ -147,10 +147,10 @@ class Network:
             os.close(space)
 
     def configure(self, ip_lines: dict[str, list[str]], queueing: dict[str, list[Queueing]]) -> None:
-        """Set addresses, routes, neighbours, offloads and queues in the kernel, wait until all links are up, and start
-        the shared media. By the node's name, `ip_lines` has further arguments of `ip`, one command per text, and
-        `queueing` the queues and filters in their order. Raises RunError if the kernel refuses one or a link stays
-        down.
+        """Set the kernel settings, addresses, routes, neighbours, offloads and queues of all nodes, wait until all
+        links are up, and start the shared media; to be called once. By the node's name, `ip_lines` has further
+        arguments of `ip`, one command per text, and `queueing` the queues and filters in their order. In virtual time
+        the queues are made at a round time. Raises RunError if the kernel refuses one or a link stays down.
         """
         lines: dict[str, list[str]] = {name: [] for name in self.nodes}
         for name, interface in self._taps():
@@ -200,8 +200,8 @@ class Network:
                         time.sleep(0.02)
 
     def write_names(self) -> None:
-        """Replace /etc/hosts with the name and first address of each node, and localhost, so that programs find all
-        nodes by name.
+        """Replace /etc/hosts by lines with the first address and the name of each node that has an address, and
+        localhost, so that programs find nodes by name.
         """
         lines = {"localhost": "127.0.0.1"}
         for item in self.plan["addresses"]:

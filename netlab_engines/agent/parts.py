@@ -45,9 +45,9 @@ def kernel_errors() -> dict[str, str | None]:
 
 
 def _error_of(messages: Callable[[NetlinkSocket, int], Lines]) -> str:
-    """Send messages to a new network namespace and return the text of the kernel's error, or "" if it accepts all.
-    `messages` is called with the namespace's netlink socket and the id of the thread that keeps the namespace open, and
-    returns the messages, each with the command line that it stands for.
+    """Send messages to a new network namespace, which stays open as long as this process runs, and return the text of
+    the kernel's error, or "" if it accepts all. `messages` is called with the namespace's netlink socket and the id of
+    the thread that keeps the namespace open, and returns the messages, each with the command line that it stands for.
     """
     holder = create_namespace()
     routing = NetlinkSocket(holder)

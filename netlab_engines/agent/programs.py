@@ -80,14 +80,15 @@ class Programs:
 
     def run(self, node: str, command: str) -> ExitReply:
         """Run a shell command on the node with the name `node` until it ends, send its output to the host meanwhile,
-        and return its exit code and the time.
+        and return a dict of its exit code ("code", negative: the signal that ended it) and the time ("now_s").
         """
         words, where = self._in_shell(node, command)
         return {"code": run_with_output(self._channel, words, **where), **self._now()}
 
     def background(self, node: str, command: str) -> ProcessReply:
         """Start a shell command in the background on the node with the name `node`, with its output in a file. After
-        GRID_S s of network time, in which a server can begin to listen, return its pid and the time.
+        GRID_S s of network time, in which a server can begin to listen, return a dict of its pid ("pid") and the time
+        ("now_s").
         """
         path = f"{HOME}/output-{len(self._background)}"
         words, where = self._in_shell(node, command)
@@ -102,9 +103,9 @@ class Programs:
         return {"pid": process.pid, **self._now()}
 
     def process(self, pid: int, offset: int, wait_s: float) -> OutputReply:
-        """Wait for the end of the background process `pid`, at most `wait_s` s of network time. Return its output from
-        the byte `offset` (from 0) on as text, the offset after that, its exit code (None while it runs) and the time.
-        Raises KeyError if `background` did not start it.
+        """Wait for the end of the background process `pid`, at most `wait_s` s of network time. Return a dict of its
+        output from the byte `offset` (from 0) on ("text"), the offset after that ("offset"), its exit code ("code",
+        None while it runs) and the time ("now_s"). Raises KeyError if `background` did not start it.
         """
         process, path = self._background[pid]
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -121,16 +122,16 @@ class Programs:
 
     def signal(self, pid: int, number: int) -> TimeReply:
         """Send the signal with this number to the background process `pid` and all processes of its group; nothing
-        happens if they have ended. Return the time.
+        happens if they have ended. Return the time as {"now_s": s}.
         """
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, number)
         return self._now()
 
     def _in_shell(self, node: str, command: str) -> tuple[list[str], dict[str, Any]]:
-        """Return the program and arguments that run a shell command on the node with the name `node`, and the arguments
-        of `Popen` for its directory and environment. Directory, variables and functions of the shell stay for the
-        node's next command.
+        """Return the program and arguments that run a shell command on the node with the name `node`, and a dict of the
+        arguments of `Popen` for its directory ("cwd") and environment ("env"). Directory, exported variables and
+        functions of the shell are saved at its end for the node's next command.
         """
         home = f"{HOME}/{node}"
         # mnexec joins the namespaces: Python itself could not use vfork for that, and a fork takes four times as long.
@@ -138,24 +139,25 @@ class Programs:
         return words, {"cwd": home, "env": _environment(home)}
 
     def read(self, node: str, path: str) -> FileReply:
-        """Return the content of a file as hexadecimal digits, and the time; a relative `path` starts in the home
-        directory of the node with the name `node`. Raises RunError if the file cannot be opened.
+        """Return a dict of the content of a file as hexadecimal digits ("hex") and the time ("now_s"); a relative
+        `path` starts in the home directory of the node with the name `node`. Raises RunError if the file cannot be
+        opened.
         """
         with _file(node, path, "rb") as file:
             return {"hex": file.read().hex(), **self._now()}
 
     def write(self, node: str, path: str, hex: str) -> TimeReply:  # noqa: A002 (what `bytes.fromhex` takes)
         """Write the bytes that the hexadecimal digits `hex` stand for to a file, in place of its content, and return
-        the time; a relative `path` starts in the home directory of the node with the name `node`. Raises RunError if it
-        cannot be opened.
+        the time as {"now_s": s}; a relative `path` starts in the home directory of the node with the name `node`.
+        Raises RunError if it cannot be opened.
         """
         with _file(node, path, "wb") as file:
             file.write(bytes.fromhex(hex))
         return self._now()
 
     def terminal(self, node: str, rows: int, columns: int) -> ProcessReply:
-        """Open a shell of the node with the name `node` on a new terminal of `rows` by `columns` characters; return the
-        shell's pid, by which later requests name the terminal, and the time.
+        """Open a shell of the node with the name `node` on a new terminal of `rows` by `columns` characters; return a
+        dict of the shell's pid ("pid"), by which later requests name the terminal, and the time ("now_s").
         """
         home = f"{HOME}/{node}"
         command = ["mnexec", "-a", str(self._network.pid(node)), "setsid", "-c", "bash", "--norc", "-i"]
@@ -163,8 +165,8 @@ class Programs:
         return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._now()}
 
     def prompt(self, rows: int, columns: int) -> ProcessReply:
-        """Open Mininet's prompt for the network on a new terminal of `rows` by `columns` characters; return its pid, by
-        which later requests name the terminal, and the time.
+        """Open Mininet's prompt for the network on a new terminal of `rows` by `columns` characters; return a dict of
+        its pid ("pid"), by which later requests name the terminal, and the time ("now_s").
         """
         command = ["setsid", "-c", *self._prompt(None)]
         pid = self._terminals.open(command, HOME, self._prompt_environment(), rows, columns)
@@ -172,7 +174,7 @@ class Programs:
 
     def prompt_lines(self, lines: str) -> ExitReply:
         """Run commands of Mininet's prompt, one per line of the text `lines`, send their output to the host meanwhile,
-        and return the prompt's exit code and the time.
+        and return a dict of the prompt's exit code ("code") and the time ("now_s").
         """
         commands = f"{HOME}/commands"
         with open(commands, "w") as file:
@@ -200,7 +202,8 @@ class Programs:
         return _environment(HOME) | {"TERM": "xterm-256color", "PATH": self._all_programs}
 
     def turn(self, **words: Any) -> TerminalReply:
-        """Send keys to a terminal, let network time pass, and return its output and the time; `words` are the arguments
+        """Send keys to a terminal, let network time pass, and return a dict of its output ("text"), whether its program
+        has ended ("ended"), the exit code ("code", None if not known) and the time ("now_s"); `words` are the arguments
         of `netlab_engines.agent.terminals.Terminals.turn` by name.
         """
         return {**self._terminals.turn(**words), **self._now()}

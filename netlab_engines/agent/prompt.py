@@ -22,7 +22,7 @@ class ExistingNamespace:
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
         """Start the shell of this Mininet node in the existing namespace of the live network's node with the same name;
-        `mnopts` is ignored.
+        `mnopts` is ignored, and the node counts as one with a namespace of its own.
         """
         self.inNamespace = False
         super().startShell("-cd")  # type: ignore[misc]
@@ -105,9 +105,9 @@ class Prompt(CLI):  # type: ignore[misc]
 
 
 def main(path: str, commands: str | None = None) -> None:
-    """Open Mininet's prompt for the live network that the JSON file at `path` describes (its plan, and the pids of its
-    namespaces), and return when it is closed. Commands come from the file at the path `commands` (None: from the
-    terminal).
+    """Open Mininet's prompt for the live network that the JSON file at `path` describes ("plan", and "pids", the pid of
+    each node's namespace by name), and return, after killing the nodes' shells, when it is closed. Commands come from
+    the file at the path `commands` (None: from the terminal).
     """
     words = json.loads(Path(path).read_text())
     setLogLevel("info")

@@ -35,8 +35,9 @@ class Qdisc:
     marks: int = 0
 
     def sample(self, interface: str, t_s: float) -> QueueSample:
-        """Return this qdisc's counters (bytes and packets since it was made, and the present backlog) as a row of a
-        run's queue samples; `interface` and `t_s`, a time in s from the run's start, are copied into the row.
+        """Return this qdisc's counters as a row (a dict) of a run's queue samples: "backlog_bytes" and
+        "backlog_packets" (now), and "drops", "marks", "sent_bytes" and "sent_packets" (since it was made); `interface`
+        and `t_s`, a time in s from the run's start, are copied into the row.
         """
         return {
             "t_s": t_s,
@@ -63,8 +64,9 @@ class QueueReader:
         self._request = wire.message(wire.RTM_GETQDISC, wire.NLM_F_DUMP, wire.TCMSG.pack(0, 0, 0, 0, 0))
 
     def read(self) -> dict[str, Qdisc]:
-        """Return the present counters and backlog of the queue of each interface, by the interface's name; an interface
-        without a rate limit (tbf) and without a queue of netlab's is absent. Raises OSError if the kernel refuses.
+        """Return the present counters and backlog of the queue of each interface, a Qdisc by the interface's name: sent
+        bytes and packets of the rate limit, and kind, backlog, drops and marks of the queue in it. An interface without
+        a rate limit (tbf) and without a queue of netlab's is absent. Raises OSError if the kernel refuses.
 
         Backlog, drops and marks come from the queue discipline, the counters of sent bytes and packets from the rate
         limit.
@@ -123,9 +125,9 @@ def parse_qdisc(body: bytes) -> Qdisc:
 
 
 def queue_readers(pid_of: Callable[[str], int], directions: list[Hop]) -> list[QueueReader]:
-    """Return one queue reader for each node that sends into one of these directions of links, in the order of the
-    nodes' first directions; it reads the queues of the interfaces with which the node sends. `pid_of` returns the pid
-    of a node's namespace by the node's name. Raises OSError if an interface is missing.
+    """Return one queue reader for each node that sends into one of these directions of links, in a list in the order of
+    the nodes' first directions; it reads the queues of the interfaces with which the node sends into them. `pid_of`
+    returns the pid of a node's namespace by the node's name. Raises OSError if an interface is missing.
     """
     shaped: dict[str, list[str]] = {}
     for direction in directions:

@@ -66,9 +66,10 @@ class Script:
             self._channel.foreground(group)
 
     def _command(self, words: list[str], seed: int, home: str) -> tuple[list[str], dict[str, str]]:
-        """Prepare the guest for a script: seed its random draws with `seed`, install replacements of programs and
-        netlab's start-up of Python, and block SIGINT. Return the program and arguments that run the script, and its
-        environment variables. `words` are the script's path and arguments, and `home` is its home directory.
+        """Prepare the guest for a script: seed its random draws with `seed`, wait for MIN_PROGRAM_START_S s of its
+        clock, install replacements of programs and netlab's start-up of Python, note the files that exist, and block
+        SIGINT. Return a tuple of the program and arguments that run the script, and its environment variables. `words`
+        are the script's path and arguments, and `home` is its home directory.
         """
         self._channel.new_seed(seed)
         time.sleep(max(0.0, MIN_PROGRAM_START_S - time.monotonic()))
@@ -86,8 +87,9 @@ class Script:
 
     def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
         """Run a script in the working directory `directory` to its end, send its output to the host meanwhile, and
-        return its exit code and the time. `words` are its path and arguments, `seed` seeds the random draws, `home` is
-        its home directory, and `keys` the text whose lines Mininet's prompt reads.
+        return a dict of its exit code ("code", negative: a signal) and the time ("now_s"). `words` are its path and
+        arguments, `seed` seeds the random draws, `home` is its home directory, and `keys` the text whose lines
+        Mininet's prompt reads.
         """
         command, environment = self._command(words, seed, home)
         with open(COMMANDS, "w") as file:
@@ -100,9 +102,10 @@ class Script:
     def open_script(
         self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int
     ) -> ProcessReply:
-        """Start a script on a new terminal of `rows` by `columns` characters, in the working directory `directory`;
-        return its pid, by which later requests name the terminal, and the time. `words` are its path and arguments,
-        `seed` seeds the random draws, and `home` is its home directory.
+        """Start a script on a new terminal of `rows` by `columns` characters, in the working directory `directory`, and
+        let the host's interrupts go to it; return a dict of its pid ("pid"), by which later requests name the terminal,
+        and the time ("now_s"). `words` are its path and arguments, `seed` seeds the random draws, and `home` is its
+        home directory.
         """
         command, environment = self._command(words, seed, home)
         pid = self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)
@@ -110,8 +113,9 @@ class Script:
         return {"pid": pid, **self._now()}
 
     def turn(self, **words: Any) -> TerminalReply:
-        """Send keys to the script's terminal, let network time pass, and return the terminal's output and the time;
-        `words` are the arguments of `netlab_engines.agent.terminals.Terminals.turn` by name.
+        """Send keys to the script's terminal, let network time pass, and return a dict of its output ("text"), whether
+        its program has ended ("ended"), the exit code ("code", None if not known) and the time ("now_s"); `words` are
+        the arguments of `netlab_engines.agent.terminals.Terminals.turn` by name.
         """
         return {**self._terminals.turn(**words), **self._now()}
 
@@ -120,8 +124,9 @@ class Script:
         return {"now_s": max(0.0, time.monotonic() - self._start_s)}
 
     def end_programs(self) -> TimeReply:
-        """Report background programs that failed early, then end all programs that outlive the script: send them SIGINT
-        and, END_S s of network time later, SIGTERM, so that they can write their last output. Return the time.
+        """Report background programs that failed early, then end all other programs of the guest, which outlive the
+        script: send them SIGINT and, END_S s of network time later, SIGTERM, so that they can write their last output.
+        Return the time as {"now_s": s from the script's start}.
         """
         self._early_exits.report(at_end=True)
         # Programs such as ping and tcpdump write their statistics on SIGINT.
@@ -135,8 +140,9 @@ class Script:
         return self._now()
 
     def keep_files(self) -> FilesReply:
-        """Copy the files that the script wrote or changed in the guest's own directories to the host's folder. Return
-        the sorted paths of the copied files, the reason for each other file by its path, and the time.
+        """Copy the files that the script wrote or changed in the guest's own directories to the host's folder. Return a
+        dict of the sorted paths of the copied files ("files"), the reason for each file that could not be copied by its
+        path ("lost"), and the time ("now_s").
         """
         paths, lost = [], {}
         for path, state in _written_files():
@@ -153,8 +159,9 @@ class Script:
 
 
 def _written_files() -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield the path in the guest of each regular file that was written outside the host's directories, together with
-    its size in bytes and its modification time in ns; files that netlab and the system write themselves are left out.
+    """Yield the path in the guest of each regular file that was written outside the host's directories or in the shared
+    memory, together with a pair of its size in bytes and its modification time in ns; files that netlab and the system
+    write themselves, and Python's bytecode, are left out.
     """
     for top, prefix in ((WRITTEN_FILES, ""), (SHARED_MEMORY, SHARED_MEMORY)):
         for place, folders, names in os.walk(top):

@@ -36,9 +36,10 @@ class Prompts:
 
 def begin(folder: str, commands: str) -> None:
     """Prepare this process for a Mininet script, before its first line: install netlab's versions of Mininet's classes
-    and prompt, and its handling of interrupts and tracebacks; then sleep until a round time. `folder` is the folder in
-    which the host writes the name of the signal with which it ends the script, `commands` the path of a file with lines
-    that Mininet's prompt reads without a terminal. If an interrupt came before, the process exits with status 130.
+    and prompt, and its handling of interrupts and tracebacks, and run the machine's `sitecustomize`; then sleep until a
+    round time and accept interrupts. `folder` is the folder in which the host writes the name of the signal with which
+    it ends the script, `commands` the path of a file with lines that Mininet's prompt reads without a terminal. If an
+    interrupt came before, the process exits with status 130.
 
     The sleep lets nothing in the script depend on the time that the preparation took.
     """
@@ -110,9 +111,10 @@ def adapt_prompt(commands: str) -> None:
 
 
 def handle_interrupts(ending: Path) -> None:
-    """Install a handler of SIGINT. It reads the name of a signal from the file at `ending`, which the host writes to
-    end the script, and sends this process that signal if the script handles it; else it raises KeyboardInterrupt as
-    Ctrl-C does. Also replace `os.system`, so that an interrupt during its command is handled after it.
+    """Install a handler of SIGINT, which counts it. It reads the name of a signal from the file at `ending`, which the
+    host writes to end the script, and sends this process that signal if the script handles it; else it raises
+    KeyboardInterrupt as Ctrl-C does, or SystemExit in Mininet's prompt. Also replace `os.system`, so that an end by the
+    host during its command is handled after it.
     """
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
@@ -134,8 +136,8 @@ def handle_interrupts(ending: Path) -> None:
     plain = os.system
 
     def system(command: Any) -> int:
-        """Run a shell command and return its status as `os.system` does; then handle an interrupt by the host that came
-        meanwhile, which Python ignores while the command runs.
+        """Run a shell command and return its status as `os.system` does; then, if the host has asked the script to end
+        meanwhile, handle that interrupt, which Python ignores while the command runs.
         """
         # Python ignores Ctrl-C while a command of os.system runs.
         was_ending = ending.exists()

@@ -62,10 +62,11 @@ class Terminals:
         close: bool = False,
         until_text: bool = False,
     ) -> TerminalOutput:
-        """Send `keys` to the terminal of the program `pid`, let `turn_s` s of network time pass (if `until_text`, only
-        until there is output), and return its output, whether its program has ended, and the exit code (None if not
-        known). `size` is a new size, rows and columns (None: unchanged); `close` closes the terminal. Raises KeyError
-        if there is no such terminal.
+        """Send `keys` to the terminal of the program `pid`, let up to `turn_s` s of network time pass (less after about
+        TURN_BYTES of output, at the program's end or, if `until_text`, at the first output), and return a dict of its
+        output ("text"), whether its program has ended ("ended"; the terminal is then closed) and the exit code ("code",
+        None if not known). `size` is a new size, rows and columns (None: unchanged); `close` hangs up the terminal.
+        Raises KeyError if there is no such terminal.
 
         Parameters
         ----------
@@ -177,8 +178,8 @@ def run_with_output(
 
 
 def _discard(pipe: int) -> None:
-    """Read the pipe with the file descriptor `pipe` and discard the data until no program has its other end open,
-    then close it.
+    """Read the pipe with the file descriptor `pipe` and discard the data until no program has its other end open, then
+    close it; blocks meanwhile.
     """
     os.set_blocking(pipe, True)
     while os.read(pipe, READ_BYTES):
@@ -188,7 +189,8 @@ def _discard(pipe: int) -> None:
 
 def _relay(channel: HostChannel, pipe: int, pidfd: int) -> None:
     """Send the host the text that arrives on the pipe with the descriptor `pipe`, and reports of programs that fail
-    early; return when the pipe is at its end or the process of the pidfd `pidfd` has ended.
+    early; return when the pipe is at its end or the process of the pidfd `pidfd` has ended and its output until then is
+    sent.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     os.set_blocking(pipe, False)

@@ -39,8 +39,8 @@ def path() -> Path:
 
 
 def current_progress() -> BuildProgress | None:
-    """Return the progress of the build of the pocket kernel that runs in the background now; None if none runs or the
-    system is not Linux.
+    """Return the progress of the build of the pocket kernel that runs in the background now (0 in the phase "fetch" if
+    it has not written any); None if none runs or the system is not Linux.
     """
     if sys.platform != "linux":
         return None
@@ -61,8 +61,8 @@ def current_progress() -> BuildProgress | None:
 
 
 def failure() -> str:
-    """Return the text that says why the last build of the pocket kernel in the background failed; "" if it did not fail
-    or there was none.
+    """Return the text that says why the last build of the pocket kernel in the background failed; "" if it did not
+    fail, none was tried or the file cannot be read.
     """
     try:
         return str(_parse_entries(path().read_text()).get("failure", ""))
@@ -71,8 +71,8 @@ def failure() -> str:
 
 
 def _parse_entries(text: str) -> dict[str, Any]:
-    """Return the entries, by name, of the progress file whose text is `text`; {} if the text is incomplete, because the
-    build is writing it.
+    """Return the entries of the progress file whose text is `text`, by name: "moment" (the fields of a BuildProgress)
+    or "failure" (a text); {} if the text is incomplete, because the build is writing it.
     """
     try:
         entries = json.loads(text)

@@ -49,8 +49,9 @@ def read_build(
     directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)
 ) -> tuple[dict[str, Any], Version, frozenset[str]]:
     """Read the directory of a build, which must have the files `files`; its build.json must have the keys `facts`, the
-    first of which is the kernel's release. Return the contents of build.json, the release as numbers, and the names of
-    the kernel's capabilities. Raises KernelError if a file is missing or build.json cannot be read.
+    first of which is the kernel's release. Return a tuple of the contents of build.json, the release as numbers, and
+    the names of the capabilities that its file `config` has. Raises KernelError if a file is missing or build.json
+    cannot be read.
     """
     missing = [name for name in files if not (directory / name).is_file()]
     if missing:

@@ -62,8 +62,9 @@ def recipe_hash(machine: str = platform.machine()) -> str:
 
 
 def failure() -> str:
-    """Return the text that says why this version's library kernel could not be built on this machine, from the file in
-    the cache where the builder recorded it; "" if it was built or no build was tried.
+    """Return the text that says why this version's library kernel for this machine could not be built, from the file in
+    the cache where the builder recorded it; "" if it was built, no build was tried, or another version of netlab
+    recorded the failure.
     """
     try:
         recipe, _, why = (cache.libraries() / FAILURE).read_text().partition("\n")
@@ -97,8 +98,9 @@ def _current(machine: str) -> list[LibraryKernel]:
 
 def find() -> LibraryKernel:
     """Return the library kernel to run: that of `$NETLAB_LIBRARY` if it is set, else the best build, by this version's
-    recipe, in the user's cache, the shared cache and netlab's wheel, for this processor or else as WebAssembly. Raises
-    KernelError, with a remedy, if there is none.
+    recipe, in the user's cache, the shared cache and netlab's wheel, for this processor or else as WebAssembly. A build
+    that cannot be executed in the wheel is copied to the user's cache. Raises KernelError, with a remedy, if there is
+    none.
 
     A kernel for this processor is better than one as WebAssembly, which takes twice as long. A kernel by another recipe
     may have other requests and other results, so it is not used.
@@ -140,7 +142,8 @@ def find() -> LibraryKernel:
 
 def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:
     """Return the library kernel in the directory of a build; `program` is the path of its program (None: the usual file
-    in the directory). Raises KernelError if a file is missing or `build.json` cannot be read.
+    in the directory). Its capabilities are those of its configuration, virtual time and seeded draws, without
+    "seccomp". Raises KernelError if a file is missing or `build.json` cannot be read.
     """
     build, version, has = read_build(directory, ("config", "build.json"), ("release", "machine"))
     machine = str(build["machine"])

@@ -41,9 +41,10 @@ class PocketKernel:
 
 
 def find() -> PocketKernel:
-    """Return the pocket kernel to run: that of `$NETLAB_KERNEL` if it is set, else the best build in the user's cache,
-    the shared cache and netlab's wheel. Raises KernelError, with a remedy, if there is none or `$NETLAB_KERNEL` names a
-    file that netlab did not build.
+    """Return the pocket kernel to run: that of `$NETLAB_KERNEL` if it is set, else the best build (this version's
+    recipe first, then the highest kernel version) in the user's cache, the shared cache and netlab's wheel. A build
+    that cannot be executed in the wheel is copied to the user's cache. Raises KernelError, with a remedy, if there is
+    none or `$NETLAB_KERNEL` names a file that netlab did not build.
 
     A build by this version's recipe is best, then the highest kernel version, then the newest build. A kernel by
     another recipe can run too; `by_another_version` detects it.

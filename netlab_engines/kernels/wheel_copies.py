@@ -59,8 +59,8 @@ def _can_execute(directory: Path, programs: Sequence[str]) -> bool:
 
 def copy_build(directory: Path, target: Path, programs: Sequence[str]) -> None:
     """Copy the build in `directory` to `target` in one step, and make the files `programs` in it executable. A build
-    that is at `target` already is kept if its programs can be executed, and else replaced. Raises OSError, and leaves
-    no copy behind, if the copy's programs cannot be executed.
+    that is at `target` already is kept if its programs can be executed, and else replaced. Raises OSError if the copy's
+    programs cannot be executed; nothing at `target` is then changed.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     # In the cache's top directory, so that a search for kernels does not find an incomplete copy.

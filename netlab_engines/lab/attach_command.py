@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Connect this terminal to the newest waiting terminal of the host with the name `options.host` (None: of any host)
-    until its shell ends, and return the exit code for the command. Raises NetlabError if none waits.
+    until its shell ends, and return the exit code 0. Raises NetlabError if none waits or it cannot be reached.
     """
     found = terminal.waiting_sockets(options.host)
     if not found:

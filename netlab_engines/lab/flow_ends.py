@@ -38,9 +38,9 @@ class Progress:
 
 
 def progress(item: Mapping[str, Any], totals: Mapping[str, Any] | None) -> Progress:
-    """Return how much of a flow has arrived, from its item in the plan and its totals so far (None: it has not begun).
-    Raises ScenarioError if the flow has no last byte: it is neither TCP with a number of bytes nor requests with a
-    count.
+    """Return how much of a flow has arrived (bytes that have and have not, and the time in s of the last one, None
+    before it), from its item in the plan and its totals so far (None: it has not begun). Raises ScenarioError if the
+    flow has no last byte: it is neither TCP with a number of bytes nor requests with a count.
     """
     if item["kind"] == "tcp" and item["num_bytes"] is not None:
         num_bytes = cast("TcpItem", item)["num_bytes"]
@@ -69,9 +69,10 @@ def _last(times_s: list[float], is_complete: bool) -> float | None:
 
 
 def next_look_s(age_s: float, now_s: float, rest_bytes: int, fastest_bytes_s: float) -> float:
-    """Return the network time in s, a multiple of GRID_S, at which to look at a flow again. `age_s` is the time in s
-    since it was waited for first, `now_s` the network time in s, `rest_bytes` the bytes that have not arrived, and
-    `fastest_bytes_s` the fastest rate between two looks in bytes/s (0: none).
+    """Return the network time in s, a multiple of GRID_S, at which to look at a flow again: after `PART_OF_AGE` of the
+    flow's age, but at least 0.01 s and at most MAX_STEP_S, and at most `PART_OF_REST` of the time that its rest takes.
+    `age_s` is the time in s since it was waited for first, `now_s` the network time in s, `rest_bytes` the bytes that
+    have not arrived, and `fastest_bytes_s` the fastest rate between two looks in bytes/s (0: none).
 
     That is after `PART_OF_REST` of the time that its rest takes at the fastest rate seen; after no more than
     `PART_OF_AGE` of its age, because a young flow doubles its rate in each round trip; and after 0.01 s to 0.5 s.

@@ -28,10 +28,11 @@ FIELDS = {
 
 
 def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders, list[str]]:
-    """Return the sliders for fields of a network's links, by the pair of the link's node names and the field's name,
-    and a list with a message for each slider that is not possible. `controls` has the names of fields by pair, or a
-    mapping from them to the slider's two ends (None: chosen here); `controls` None means all usual fields of all links
-    with a rate.
+    """Return the sliders for fields of a network's links, a dict by (the pair of the link's node names, the field's
+    name), and a list with a message for each slider that is not possible. `controls` has the names of fields by pair,
+    or a mapping from them to the slider's two ends (None: chosen here); `controls` None means the fields USUAL that
+    have a number, of all links with a rate. Without such a link, or for `controls` of another type, there are no
+    sliders and one message.
     """
     with_rate = [link for link in topology.links if link.forward.is_shaped or link.backward.is_shaped]
     if not with_rate:
@@ -99,7 +100,8 @@ def _problem(shape: LinkShape, field: str, ends: Any) -> str:
 
 def _slider(link: str, field: str, value: float, ends: tuple[float, float] | None) -> ipywidgets.ValueWidget:
     """Return the slider of the field with this name of a link, starting at `value` in the field's unit; `link`, such as
-    "r1-h2", is part of its label. Its range is `ends`, or follows from the value if that is None.
+    "r1-h2", is part of its label. Its range is `ends`, or follows from the value if that is None; the scale of a rate
+    is logarithmic.
     """
     name, unit = FIELDS[field]
     label = f"{link} {name}"

@@ -60,10 +60,11 @@ def live(
     wall_limit_s: float = WALL_LIMIT_S,
     engine: str | LabEngine | None = None,
 ) -> Lab:
-    """Build a network in an engine (None: the one for this machine) and return it as a Lab; it waits for commands and
-    traffic, and its time passes only with them. `seed` determines random draws, `interval_s` is the length in s of the
-    intervals of tables, `sysctls` are kernel settings of all nodes, and a command may take `wall_limit_s` s of
-    wall-clock time. Raises ScenarioError with all mistakes, EngineError or KernelError if this machine lacks something.
+    """Build a network in an engine (None: the one for this machine) and return it as a Lab, which the caller must
+    close; it waits for commands and traffic, and its time passes only with them, except on the native engine. `seed`
+    determines random draws, `interval_s` is the length in s of the intervals of tables, `sysctls` are kernel settings
+    of all nodes, and a command may take `wall_limit_s` s of wall-clock time. Raises ScenarioError with all mistakes,
+    EngineError or KernelError if this machine lacks something.
 
     Parameters
     ----------
@@ -125,10 +126,10 @@ class Lab:
         wall_limit_s: float,
         engine: str | LabEngine | None,
     ) -> None:
-        """Build the network of the topology in an engine and let its time begin. The arguments are those of `live`: the
-        seed of random draws, the length of intervals in s, kernel settings by name, the limit in s of wall-clock time
-        for a command, and the engine (None: this machine's). Raises ScenarioError with all mistakes, EngineError or
-        KernelError if this machine lacks something.
+        """Build the network of the topology in an engine and let its time begin; the newest lab is also the one of the
+        magics `%host`. The arguments are those of `live`: the seed of random draws, the length of intervals in s,
+        kernel settings by name, the limit in s of wall-clock time for a command, and the engine (None: this machine's).
+        Raises ScenarioError with all mistakes, EngineError or KernelError if this machine lacks something.
         """
         problems = topology.problems()
         # Check the other settings with a scenario whose only traffic is a command that does nothing.
@@ -179,7 +180,9 @@ class Lab:
     # Life cycle -----------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End the network and all its programs; its tables stay readable. A second call does nothing."""
+        """End the network and all its programs, after reading its tables once more, which stay readable; finished
+        captures stay until the object is deleted. A second call does nothing.
+        """
         if not self.closed and self._flows:
             try:
                 self._refresh()
@@ -241,7 +244,7 @@ class Lab:
     def advance(self, duration_s: float, *, pace: float | None = None) -> None:
         """Let `duration_s` s of network time pass, with all traffic and background processes; `pace` is the number of
         seconds of network time per second of wall-clock time (None: as fast as possible). Blocks until it has passed.
-        Raises ScenarioError for a wrong argument.
+        Raises ScenarioError for a wrong argument, also a pace other than 1 in real time.
 
         Parameters
         ----------
@@ -274,7 +277,7 @@ class Lab:
         """Let network time pass until `flow`, an `nl.Tcp` with `num_bytes` or an `nl.Requests` with `count`, has
         delivered all of its data, at most `limit_s` s of it; return the network time in s at which the last byte
         arrived, or None if it has not. The time is then up to 10 ms later, or more if the flow became faster than ever
-        before. Raises ScenarioError for another flow.
+        before. Raises ScenarioError for another flow or a wrong limit.
         """
         if not (is_number(limit_s) and 0 <= limit_s <= MAX_ADVANCE_S):
             raise ScenarioError([f"limit_s must be from 0 to {MAX_ADVANCE_S:g}, got {short_repr(limit_s)}"])
@@ -292,7 +295,8 @@ class Lab:
     def start(self, item: Traffic) -> LiveFlow:
         """Start an item of netlab's own traffic, now or `item.start_s` s later, and return the flow; it runs whenever
         network time passes. Its label gets a number, such as "-2", if it is used already. Raises ScenarioError with all
-        mistakes in the item.
+        mistakes in the item, for a command, and for settings that live networks lack; NotHereError for a class of the
+        user's own unless the engine is the library engine.
 
         Raises
         ------
@@ -331,9 +335,9 @@ class Lab:
         filter: str = "",  # noqa: A002 (tcpdump's name)
         name: str = "",
     ) -> LiveCapture:
-        """Record the first `snap_bytes` bytes of each packet of the link between the nodes `a` and `b` from now on, and
-        return the running capture. `filter` is an expression as for tcpdump ("": all packets), and `name` the name of
-        the file ("": made from the link). Raises ScenarioError for a wrong argument.
+        """Record the first `snap_bytes` bytes of each packet of the link between the nodes `a` and `b` (the first one
+        of several) from now on, and return the running capture. `filter` is an expression as for tcpdump ("": all
+        packets), and `name` the name of the file ("": made from the link). Raises ScenarioError for a wrong argument.
         """
         item = Capture(a, b, snap_bytes, filter, name)
         position = self.link(a, b).position
@@ -359,7 +363,9 @@ class Lab:
 
     @property
     def run(self) -> Run:
-        """All tables so far, as a result of `netlab.run` with its settings; flows count as if they ended now."""
+        """All tables so far, as a result of `netlab.run` with its settings, read anew from the network unless that is
+        closed; flows that have begun count as if they ended now, others are left out.
+        """
         if not self.closed:
             self._refresh()
         items = []
@@ -403,8 +409,8 @@ class Lab:
 
     def _progress(self, label: str) -> flow_ends.Progress:
         """Return the bytes of the flow with this label that have arrived and that have not, and when its last one
-        arrived, as the network tells now or told before it was closed. Raises ScenarioError if the flow has no last
-        byte.
+        arrived (s of network time, None before), as the network tells now or told before it was closed. Raises
+        ScenarioError if the flow has no last byte.
         """
         if self.closed:
             item = next(each for each in self._items if each["label"] == label)
@@ -414,8 +420,8 @@ class Lab:
         return flow_ends.progress(answer["item"], answer["totals"])
 
     def _refresh(self) -> None:
-        """Ask the network for the samples since the last call and for the present totals, and add them to the lab's
-        tables. Raises RunError if the network has failed.
+        """Ask the network for the samples since the last call, which are appended to the lab's tables, and for the
+        present items and totals, which replace the earlier ones. Raises RunError if the network has failed.
         """
         found = self.session.request().tables(streams=len(self._streams), queues=len(self._queues))
         self._streams += found["streams"]
@@ -483,8 +489,9 @@ class LiveCapture:
         return f"LiveCapture({self._item!r})"
 
     def stop(self) -> Path:
-        """End the capture and return the path of its pcapng file, for example for Wireshark; the file is deleted with
-        the live network. A second call returns the path again. Raises RunError if packets were lost.
+        """End the capture and return the path of its pcapng file, for example for Wireshark, which has only packets
+        that match the filter; the file is deleted with the live network. A second call returns the path again. Raises
+        RunError if packets were lost (the file is made all the same).
 
         Raises
         ------

@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Open Mininet's prompt for the live network that the JSON file `options.topology` describes, with the seed
-    `options.seed`, and return the prompt's exit code. Commands come from the terminal, or from the standard input if
-    that is not a terminal. Raises ScenarioError for a bad file.
+    `options.seed`, close the network afterwards, and return the prompt's exit code. Commands come from the terminal, or
+    from the standard input if that is not a terminal. Raises ScenarioError for a bad file.
     """
     try:
         words = json.loads(Path(options.topology).read_text(encoding="utf-8"))

@@ -154,9 +154,9 @@ class LivePanel:
     def __init__(
         self, scenario: Scenario, controls: Sliders, engine: str | LabEngine, window_s: float, duration_s: float
     ) -> None:
-        """Start the network and the traffic of the scenario in an engine, and make the panel's widgets; nothing plays
-        yet. `controls` has the sliders by link and field, `window_s` is the width of the curves and `duration_s` the
-        end of the panel, both in s of network time.
+        """Start the network and the traffic of the scenario in an engine, make the panel's widgets, and close the panel
+        that an earlier run of the notebook's cell made; nothing plays yet. `controls` has the sliders by link and
+        field, `window_s` is the width of the curves and `duration_s` the end of the panel, both in s of network time.
         """
         self.controls, self.pace, self.message = controls, 1.0, ""
         self._scenario, self._engine, self._window_s, self._duration_s = scenario, engine, window_s, duration_s
@@ -261,7 +261,7 @@ class LivePanel:
             widget.close()
 
     def advance_by(self, duration_s: float, work_s: float = WALL_LIMIT_S) -> None:
-        """Let `duration_s` s of network time pass, and draw; only as much passes as can be computed in about `work_s` s
+        """Let `duration_s` s of network time pass, and draw; less passes if a part of it takes longer than `work_s` s
         of wall-clock time. At the end of the panel's duration network time stops and the panel is paused.
         """
         with self._lock:
@@ -310,9 +310,9 @@ class LivePanel:
         self._draw()
 
     def _change(self, link: tuple[str, str], field: str) -> None:
-        """Set the field with this name of a link, given by its two node names, to the value of its slider, from the
-        first node to the second, and also on the way back if both had the same value; then draw. Raises NetlabError if
-        the link cannot have it.
+        """Set the field with this name of a link, given by its two node names, to the value of its slider, rounded to
+        three digits, from the first node to the second, and also on the way back if both had the same value; then draw.
+        Raises NetlabError if the link cannot have it.
         """
         value = self.controls[link, field].value
         if isinstance(value, float):
@@ -367,8 +367,9 @@ class LivePanel:
             self._run_action(functools.partial(self.advance_by, passed_s * self.pace, WORK_S))
 
     def _run_action(self, what: Callable[[], None], _event: Any = None) -> None:
-        """Call `what`, an action of the user's, while no other action runs; if it raises an error of netlab, pause and
-        show the error in the panel, and if it is interrupted, pause. `_event`, the widget's event, is ignored.
+        """Call `what`, an action of the user's, while no other action runs, and hide the panel's earlier message; if it
+        raises an error of netlab, pause and show the error in the panel, and if it is interrupted, pause. `_event`, the
+        widget's event, is ignored.
         """
         with self._lock:
             self._show_message("")
@@ -407,7 +408,7 @@ class LivePanel:
 
     def _draw(self) -> None:
         """Ask the network for its samples since the last picture, add them and the changes of links to the curves, and
-        draw.
+        draw; a queue has a curve only after it was not empty.
         """
         found = self.lab.session.request().tables(streams=self._seen["streams"], queues=self._seen["queues"])
         self._take_streams(found["streams"])
@@ -425,8 +426,8 @@ class LivePanel:
         self._picture.value = f"<div>{found['now_s']:.1f} s, {speed}</div>{self._strips.svg(found['now_s'])}"
 
     def _take_streams(self, samples: Sequence[StreamSample]) -> None:
-        """Add new samples of TCP connections to the curves of goodput and congestion window of their flows; the values
-        of a flow's connections are summed.
+        """Add new samples of TCP connections to the curves of goodput (Mbit/s) and congestion window (segments) of
+        their flows; the values of a flow's connections at the same time are summed.
         """
         sums: dict[tuple[str, float], list[float]] = {}
         for row in samples:
@@ -470,8 +471,8 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def _close_earlier(panel: LivePanel) -> None:
-    """Close the panel that an earlier run of the current notebook cell made, and note `panel` as that of the cell;
-    nothing happens outside a notebook.
+    """Close the panel that an earlier run of the current notebook cell made, if any, and note `panel` as the cell's;
+    nothing happens outside a notebook or without an id of the cell.
     """
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     parent = shell.get_parent() if hasattr(shell, "get_parent") else {}

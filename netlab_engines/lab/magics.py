@@ -47,9 +47,9 @@ def current() -> OpenLab:
 
 
 def host(line: str, cell: str | None = None) -> None:
-    """Run a command in a host's shell and show its output, and its exit code if that is not 0; an error of netlab is
-    printed. `line` has the host's name and a command; with `cell`, the text of a cell, its lines are run too. Raises
-    RunError if no live network is open.
+    """Run a command in a host's shell and show its output, and its exit code if that is not 0; an error of netlab other
+    than NotHereError is printed. `line` has the host's name and a command; with `cell`, the text of a cell, its lines
+    are run too. Raises RunError if no live network is open.
 
     `%host h1 ss -ti` runs one command; `%%host h1` on a cell's first line runs the rest of the cell. The output appears
     while the command runs. An interrupt of the notebook's kernel stops the command, and the network stays usable.

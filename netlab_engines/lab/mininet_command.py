@@ -37,9 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Check the Mininet script `options.script`, print its problems as warnings, and run it unless `options.check`.
-    Return the script's exit status, or with `options.check` 0 without problems and EXIT_WARNINGS with some. Raises
-    ScenarioError, and runs nothing, if a problem stops the script.
+    """Check the Mininet script `options.script`, print its problems as warnings, and run it with `options.arguments`
+    unless `options.check` (or the only argument is --check, and the script does not mention it). Return the script's
+    exit status, or after a check alone 0 without problems and EXIT_WARNINGS with some. Raises ScenarioError, and runs
+    nothing, if a problem stops the script.
     """
     path = Path(options.script)
     if options.arguments == ["--check"] and not _mentions_check(path):
@@ -59,7 +60,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _mentions_check(path: Path) -> bool:
-    """Return whether the file of a script exists and has the word check, so that it may have an option --check of its
-    own.
+    """Return whether the file of a script exists and contains "check" anywhere, so that it may have an option --check
+    of its own.
     """
     return path.is_file() and b"check" in path.read_bytes()

@@ -26,9 +26,9 @@ IGNORED = {
 
 
 def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Link]]:
-    """Return the names of hosts, routers and switches, and the links with their properties, of `topo`, a Mininet
-    `Topo`; links are in the order in which they were added. Raises ScenarioError with a list of all options that netlab
-    does not support.
+    """Return a tuple of the names of hosts, of routers (hosts whose class has "router" in its name) and of switches,
+    and the links with their properties, of `topo`, a Mininet `Topo`; links are in the order in which they were added.
+    Raises ScenarioError with a list of all options that netlab does not support.
     """
     problems: list[str] = []
     hosts: list[str] = []
@@ -57,7 +57,7 @@ MininetLink = tuple[str, str, dict[str, Any]]
 
 def _sort_by_ports(links: list[MininetLink]) -> list[MininetLink]:
     """Return the links of a Mininet `Topo`, each as two node names and its options, in the order in which they were
-    added, which their port numbers show.
+    added, which their port numbers show (in the given order if these contradict each other).
     """
 
     def ends(link: MininetLink) -> list[tuple[str, int]]:
@@ -78,8 +78,9 @@ def _sort_by_ports(links: list[MininetLink]) -> list[MininetLink]:
 
 
 def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
-    """Return the fields of `netlab.Link` that stand for the options of a Mininet link, both by name; for each option
-    that netlab does not support, append a message that begins with `where` to `problems`.
+    """Return the fields of `netlab.Link` that stand for the options of a Mininet link, both by name; options without a
+    meaning here (IGNORED), and without a rate those of the queue, are left out. For each option that netlab does not
+    support, append a message that begins with `where` to `problems`.
     """
     found: dict[str, Any] = {}
     for word, value in options.items():
@@ -148,8 +149,9 @@ def script(wiring: Wiring, links: Sequence[Link]) -> str:
 
 
 def _options(shape: LinkShape, where: str, problems: list[str]) -> dict[str, Any]:
-    """Return the options of Mininet's `TCLink` for one direction of a link with the properties `shape`, by name; for
-    each property that Mininet lacks, append a message that begins with `where` to `problems`.
+    """Return the options of Mininet's `TCLink` for one direction of a link with the properties `shape`, by name and in
+    its units (Mbit/s, texts in ms, per cent, packets); for each property that Mininet lacks, append a message that
+    begins with `where` to `problems`.
     """
     found: dict[str, Any] = {}
     if isinstance(shape.rate_mbps, Trace):

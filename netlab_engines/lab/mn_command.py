@@ -20,8 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run Mininet's own mn with the words `options.arguments` in a pocket kernel and return its exit status. If the
-    only word is -h or --help, print the help of `netlab mn` and exit. Raises NetlabError if mn is not installed.
+    """Run Mininet's own mn with the words `options.arguments` in a pocket kernel and return its exit status; files that
+    it writes to the system's directories are copied to mn.files in the current directory. If the only word is -h or
+    --help, print the help of `netlab mn` and exit. Raises NetlabError if mn is not installed.
     """
     if options.arguments in (["-h"], ["--help"]):
         options.parser.print_help()

@@ -60,8 +60,8 @@ class Host:
     def run(self, command: str, *, on_text: Callable[[str], None] | None = None) -> Output:
         """Run a command in the node's shell until it ends, and return its output, which has the exit code as an
         attribute. Network time passes meanwhile, and `on_text` gets each piece of output as it comes (None: nothing is
-        called). Raises RunError after the lab's wall-clock limit, KeyboardInterrupt after Ctrl-C, and nothing if the
-        command fails.
+        called); after PATIENCE_S s of wall-clock time a hint is printed once. Raises RunError after the lab's
+        wall-clock limit, KeyboardInterrupt after Ctrl-C, and nothing if the command fails.
 
         Parameters
         ----------
@@ -121,8 +121,8 @@ class Host:
         self._session.request().write(node=self.name, path=path, hex=raw.hex())
 
     def terminal(self) -> Terminal:
-        """Return a new terminal of this node for JupyterLab or a shell; its display in a notebook tells how to open it.
-        Raises NotHereError on an engine without terminals.
+        """Return a new terminal of this node for JupyterLab or a shell, on a Unix socket; its display in a notebook
+        tells how to open it. Raises NotHereError on an engine without terminals.
         """
         # This request raises the right error on an engine whose hosts have no programs, and so no terminals.
         self.read("/dev/null")
@@ -196,7 +196,8 @@ class Process:
 
     def stop(self, number: int = signal.SIGINT) -> Output:
         """Send the command the signal with this number, by default that of Ctrl-C, then SIGTERM and SIGKILL, each if it
-        has not ended within 1 s of network time after the one before; return its output with its exit code.
+        has not ended within 1 s of network time after the one before; return its output with its exit code (that of
+        SIGKILL if it still runs). Nothing is sent if it has ended.
         """
         for how in (number, signal.SIGTERM, signal.SIGKILL):
             self._update()

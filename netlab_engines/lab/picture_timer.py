@@ -42,7 +42,8 @@ class PictureTimer:
 
     def schedule(self, loop: asyncio.AbstractEventLoop, draw: Callable[[], None]) -> None:
         """Schedule a call of `draw` in the event loop `loop`, which runs in this thread, one interval after the last
-        picture, in place of a picture that is already scheduled; schedule none if no picture is allowed any more.
+        picture (at once if that has passed), in place of a picture that is already scheduled; it uses one of the
+        allowed pictures, and none is scheduled if no picture is allowed any more.
         """
         with self._lock:
             self._cancel(loop)

@@ -20,9 +20,9 @@ CTRL_C = b"\x03"
 
 def connect_terminal(session: Session, pid: int, *, paced: bool) -> int:
     """Connect this terminal to the program whose terminal in the session's guest has the id `pid`, until the program
-    ends, and return its exit code. If `paced`, the network runs in real time, else as fast as possible; the program can
-    switch that. Keys and Ctrl-C go to the program; if it asks for a terminal of a node, the command that opens it in
-    another shell is printed.
+    ends, and return its exit code (0 if it is not known). If `paced`, the network runs in real time, else as fast as
+    possible; the program can switch that. Keys and Ctrl-C go to the program; if it asks for a terminal of a node, the
+    command that opens it in another shell is printed.
     """
     terminals: list[terminal.Terminal] = []
 

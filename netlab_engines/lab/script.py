@@ -44,10 +44,11 @@ def run_script(
     copies_next_to: Path | None = None,
 ) -> ScriptResult:
     """Run a Mininet script, `words` being its path and arguments, in a pocket kernel to its end and return its exit
-    status, its network time and copies of its files. `seed` determines random draws, `write` gets the output (None:
-    this terminal), `directory` is the working directory (None: the current one), `keys` are lines for Mininet's prompt,
-    and after `wall_limit_s` s of wall-clock time it is stopped with RunError. Copies go next to `copies_next_to` (None:
-    the script).
+    status, its network time in s and copies of its files. `seed` determines random draws, `write` gets the output
+    (None: this terminal), `directory` is the working directory (None: the current one), `keys` are lines for Mininet's
+    prompt, and after `wall_limit_s` s of wall-clock time it is stopped with RunError. Copies of files in the system's
+    directories go to NAME.files next to `copies_next_to` (None: the script); the script writes to all others directly.
+    Raises EngineError or KernelError without a pocket kernel.
 
     The script writes to this machine's files with its user's permissions, except in the system's directories: files
     that it writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and
@@ -132,8 +133,8 @@ def run_script(
 
 def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict[str, Path]:
     """Copy the files with the guest's paths `paths`, which `folder` holds, to a directory `NAME.files` next to `script`
-    or, if that is not writable, in `place`; print the path of each copy or why it failed, and return the copies by the
-    guest's paths.
+    or, if that is not writable, in `place`, the home directory or a temporary one; print the path of each copy or why
+    it failed, and return the paths of the copies by the guest's paths.
     """
     if not paths:
         return {}

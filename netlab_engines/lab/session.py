@@ -80,9 +80,10 @@ class Session:
         return requests_via(functools.partial(self._ask, on_text, on_wait))
 
     def _ask(self, on_text: OnText | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
-        """Make the request with the name `do` and the arguments `words`, and return its answer; `on_text` gets output
-        of programs (None: none), and `on_wait` is called several times a second meanwhile. Raises RunError if the lab
-        is closed, the request failed or the wall-clock limit passed, and Interrupted after Ctrl-C.
+        """Make the request with the name `do` and the arguments `words`, keep its network time in `now_s`, and return
+        its answer, a dict; `on_text` gets output of programs (None: none), and `on_wait` is called several times a
+        second meanwhile. Raises RunError if the lab is closed, the request failed or the wall-clock limit passed, and
+        Interrupted after Ctrl-C; with `stopping`, neither of the last two.
         """
 
         def handle_message(message: Message) -> None:
@@ -128,9 +129,10 @@ class Session:
     def _ask_stoppable(
         self, stopping: Stopping, on_text: OnText | None, on_wait: OnWait | None, do: str, words: dict[str, Any]
     ) -> Any:
-        """Make the request with the name `do` and the arguments `words`, and return its answer; `on_text` gets output
-        of programs (None: none), and `on_wait` is called several times a second meanwhile (None: not). `stopping`
-        decides when the guest is interrupted, and an interrupt raises no error.
+        """Make the request with the name `do` and the arguments `words`, keep its network time in `now_s`, and return
+        its answer, a dict; `on_text` gets output of programs (None: none), and `on_wait` is called several times a
+        second meanwhile (None: not). `stopping` decides when the guest is interrupted, and an interrupt raises no
+        error.
         """
 
         def handle_message(message: Message) -> None:
@@ -186,8 +188,9 @@ class _Interrupts:
         self._next_s = time.monotonic() + GRACE_S
 
     def guest_reacts(self) -> bool:
-        """Send the guest the next interrupt or kill if the wall-clock limit or the time after the last one has passed,
-        and return True. Return False if MAX_INTERRUPTS of them had no effect.
+        """Send the guest the next interrupt or kill if the wall-clock limit or GRACE_S s after the last one have
+        passed, note in `limit_passed` if it was the limit, and return True. Return False if MAX_INTERRUPTS of them had
+        no effect.
         """
         if time.monotonic() < self._next_s:
             return True

@@ -45,7 +45,9 @@ MOUNTS = Path("/proc/self/mountinfo")
 
 def shared_directories(working: str | Path, script: str | Path) -> list[str]:
     """Return the directories of this machine that a script may write to directly, as sorted absolute paths of which
-    none is inside another. `working` is the directory in which the script runs, `script` the directory of its file.
+    none is inside another: the directory `working` in which the script runs, and, if the user may write to them, the
+    directory `script` of its file, the home directory, $TMPDIR, /tmp, /var/tmp, the parents of these, and other
+    directories up to three levels below /. The system's directories are left out, and so are paths with a colon.
 
     They are the `working` directory, the directory `script` of the script, the home directory, $TMPDIR, /tmp, /var/tmp,
     the parents of each as far as the user may write to them, and every other directory up to three levels below / that
@@ -101,8 +103,9 @@ def _highest(place: str) -> str:
 
 def _search(directory: str, remote: set[str], depth: int) -> Iterator[str]:
     """Yield the paths of directories below `directory` that the user may write to, down to MAX_DEPTH levels below /;
-    `depth` is the level of the entries of `directory`, from 1. Directories below a found one, below a mount point in
-    `remote` or in the system's directories are not searched.
+    `depth` is the level of the entries of `directory`, from 1. Directories below a found one, a mount point in
+    `remote`, the system's directories and symbolic links are not searched, nor are more than MAX_ENTRIES entries of a
+    directory.
     """
     try:
         entries = sorted(entry.path for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False))
@@ -118,7 +121,9 @@ def _search(directory: str, remote: set[str], depth: int) -> Iterator[str]:
 
 
 def _remote_mounts() -> set[str]:
-    """Return the paths at which remote file systems are mounted on this machine; an empty set if that is not known."""
+    """Return the paths at which file systems of the types REMOTE are mounted on this machine; an empty set if that is
+    not known.
+    """
     found: set[str] = set()
     try:
         lines = MOUNTS.read_text(errors="surrogateescape").splitlines()

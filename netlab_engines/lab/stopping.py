@@ -98,8 +98,9 @@ class Stopping:
 
     def ask(self, reason: Reason) -> None:
         """Ask the script to end by an interrupt, and keep `reason` (a signal, "limit" for the wall-clock limit or
-        "output" for a closed output). If it was asked before and `reason` is a second Ctrl-C, kill it. Nothing happens
-        after `finish`.
+        "output" for a closed output), whose signal (SIGINT for the latter two) is written to the guest's folder. If it
+        was asked before and `reason` is a second Ctrl-C more than SAME_PRESS_S s later, kill it. Nothing happens after
+        `finish`.
         """
         now_s = time.monotonic()
         if self._finishing:
@@ -173,7 +174,8 @@ class Stopping:
 
     def status(self, code: int) -> int:
         """Return the exit status of the netlab command whose script ended with `code`, an exit status or the negative
-        number of a signal: 128 plus the signal's number if a signal ended the script, else the code.
+        number of a signal: 128 plus the number of the signal that asked the script to end (SIGINT for other reasons) if
+        an interrupt or a kill ended it then; else the code, or 128 plus the signal's number.
         """
         number = self.reason if isinstance(self.reason, signal.Signals) else signal.SIGINT
         if self.reason is not None and code in (-signal.SIGINT, -signal.SIGKILL, 128 + signal.SIGINT):

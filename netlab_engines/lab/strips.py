@@ -64,7 +64,7 @@ class Strips:
 
     def in_words(self) -> str:
         """Return the picture in words, for readers who cannot see it: the newest value of each curve, by quantity, and
-        the marks.
+        the marks, each with its time in s.
         """
         parts = []
         for quantity, curves in self._curves.items():
@@ -106,8 +106,8 @@ class Strips:
         )
 
     def _name_places(self) -> dict[str, tuple[int, int]]:
-        """Return the place of each series' name in the legend, by the name: its x position in pixels and its row, from
-        0.
+        """Return the place of each series in the legend, by the series' name: a pair of its x position in pixels and
+        its row, from 0.
         """
         places, x, line = {}, LEFT, 0
         for name in self._styles:

@@ -96,8 +96,8 @@ class Terminal:
 
     def _relay(self, peer: socket.socket) -> None:
         """Open a shell of the node for the connection `peer`, and pass keys and output between them, in real time,
-        until one of them ends. The first message of the peer is the terminal's size, as JSON: rows and columns. The
-        network pauses after IDLE_S s without a key.
+        until one of them ends. The first message of the peer is the terminal's size, as JSON: rows and columns. In
+        virtual time the network pauses after IDLE_S s without a key, and tells so.
         """
         size = json.loads(peer.recv(64).decode() or "[24, 80]")
         pid = self._session.request().terminal(node=self.node, rows=size[0], columns=size[1])["pid"]
@@ -132,7 +132,7 @@ class Terminal:
 
 def waiting_sockets(node: str | None = None) -> list[Path]:
     """Return the paths of the sockets of this user's waiting terminals of the node with the name `node` (None: of all
-    nodes), sorted by age, the newest last.
+    nodes), sorted by age, the newest last; terminals of processes that have ended are left out.
     """
     found = sorted(
         scratch.own_directory().glob(f"{scratch.RUN}*/{node or '*'}-*{SUFFIX}"), key=lambda path: path.stat().st_mtime
@@ -154,8 +154,8 @@ def sockets_name(path: Path) -> Iterator[str]:
 
 
 def attach(path: Path) -> int:
-    """Connect this process's terminal to the waiting terminal whose socket is at `path`, until its shell ends, and
-    return 0. Raises NetlabError if it cannot be reached.
+    """Connect this process's terminal, in raw mode, to the waiting terminal whose socket is at `path`, until its shell
+    ends, and return 0. Raises NetlabError if it cannot be reached.
     """
     with socket.socket(socket.AF_UNIX) as peer:
         try:

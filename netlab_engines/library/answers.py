@@ -79,14 +79,17 @@ class Answers:
         self.origin_ns = 0
 
     def forget_totals(self) -> None:
-        """Discard the totals of all flows that have arrived, because the program will send new ones; samples stay."""
+        """Discard the totals, the errors and the rows of datagrams that have arrived, for all flows, because the
+        program will send new ones; the samples of connections and queues, the packets and the outputs stay.
+        """
         for totals in (self._tcp, self._udp, self._echoes, self._responses, self._errors):
             totals.clear()
         self._datagrams.clear()
 
     def take(self, kind: int, data: bytes) -> None:
         """Process one answer of the program: its number `kind` (of `enum answer` in protocol.h) and its bytes `data`
-        after the header; unknown kinds are ignored. Raises RunError if the captures become too large.
+        after the header. Samples, totals and packets are kept in this object; a failure, or another version of the wire
+        format, sets `failure`; unknown kinds are ignored. Raises RunError if the captures become too large.
         """
         if kind == Answer.STREAMS:
             self._take_streams(data)
@@ -123,8 +126,9 @@ class Answers:
             self.now_ns, self.origin_ns = _NOW.unpack_from(data)
 
     def counters(self) -> Row:
-        """Return the totals of all flows, in the plan's order, and all samples of connections, datagrams and queues so
-        far, as tables by name in the form of the agent's counters.
+        """Return four lists of rows (dicts) by name: "flows" has the totals of each item of traffic in the plan's
+        order, "streams" and "queues" the samples of TCP connections and of queues, "datagrams" the bytes and datagrams
+        that each UDP flow or pair of users' programs received in each interval.
         """
         delivered = [row for each in self._program_pairs() for row in each.log.rows(self._plan["interval_s"])]
         return {
@@ -135,8 +139,9 @@ class Answers:
         }
 
     def totals(self, number: int) -> Row:
-        """Return the label and the totals so far of the item with this number (from 0) in the plan's traffic, in the
-        form of the agent's totals.
+        """Return the totals so far of the item with this number (from 0) in the plan's traffic, a dict: its label as
+        "flow", and the keys of its kind: "streams" and "error" for "tcp", with "responses" and "ends" for "requests",
+        "echoes" and "error" for "ping", output and exit code for "command", counters and "error" for other kinds.
         """
         return {"flow": self._items[number]["label"], **self._summary(number)}
 
@@ -152,7 +157,8 @@ class Answers:
 
     def _take_streams(self, data: bytes) -> None:
         """Append a row for each sample of a TCP connection (`struct stream_sample`) in the bytes of an answer to the
-        samples.
+        samples: "flow" (the label), "stream" (the connection's number), "t_s" (s from the run's start) and the columns
+        of `_reading_columns`.
         """
         labels, rows, t_s = [item["label"] for item in self._items], self._streams, self._t_s
         for sample in wire_format.STREAM_SAMPLE.iter_unpack(data):
@@ -166,7 +172,9 @@ class Answers:
             )
 
     def _take_queues(self, data: bytes) -> None:
-        """Append a row for each sample of a queue (`struct queue_sample`) in the bytes of an answer to the samples."""
+        """Append a row for each sample of a queue (`struct queue_sample`) in the bytes of an answer to the samples:
+        "t_s" (s from the run's start), "interface", and the counters in COUNTER_FIELDS.
+        """
         names, rows, t_s = self._queue_names, self._queues, self._t_s
         for sample in wire_format.QUEUE_SAMPLE.iter_unpack(data):
             counted = {name: getattr(sample, name) for name in COUNTER_FIELDS}
@@ -174,7 +182,8 @@ class Answers:
 
     def _take_udp(self, data: bytes) -> None:
         """Keep the totals of a UDP flow in the bytes of an answer (a `struct udp_total`), and append a row for each of
-        the intervals that follow it.
+        the intervals that follow it: "flow" (the label), "interval" (its number), and the "bytes" and "datagrams"
+        received in it.
         """
         total = wire_format.UDP_TOTAL.unpack(data)
         self._udp[total.item] = total
@@ -183,8 +192,9 @@ class Answers:
             self._datagrams.append({"flow": label, "interval": number, "bytes": size, "datagrams": datagrams})
 
     def _take_responses(self, data: bytes) -> None:
-        """Append a row for each request and its response in the bytes of an answer, all of one connection, to those of
-        the connection's item.
+        """Append a row for each request and its response in the bytes of an answer, all of one connection, to the rows
+        of the connection's item: "number", "stream" (the connection), "start_s" and "end_s" (s from the run's start;
+        the end is None without a complete response), "retransmits" and "timeouts".
         """
         item, stream = _HEAD.unpack_from(data)
         rows = self._responses.setdefault(item, [])
@@ -201,8 +211,9 @@ class Answers:
             )
 
     def _take_packets(self, data: bytes) -> None:
-        """Append the block of captured packets in the bytes of an answer to the packets of its tap. Raises RunError if
-        all captures together have more than MAX_BYTES bytes.
+        """Append the block of captured packets in the bytes of an answer to `packets` under the number of its tap,
+        after a header with the number of packets and of bytes. Raises RunError if all captures together have more than
+        MAX_BYTES bytes.
         """
         tap, packets = _HEAD.unpack_from(data)
         self._captured_bytes += len(data)
@@ -215,8 +226,10 @@ class Answers:
         self.packets.setdefault(tap, bytearray()).extend(_BLOCK.pack(packets, len(block)) + block)
 
     def _summary(self, number: int) -> Row:
-        """Return the totals so far of the item with this number (from 0) in the plan's traffic, in the form of the
-        agent's totals of its kind, without the label.
+        """Return the totals so far, without the label, of the item with this number (from 0) in the plan's traffic, a
+        dict with the keys of its kind: "streams" and "error" for "tcp", with "responses" and "ends" for "requests",
+        output and exit code for "command", counters and "error" for "udp" and "program", "echoes" and "error" for
+        "ping". An error is None if there was none.
         """
         kind = self._items[number]["kind"]
         errors = list(self._errors.get(number, []))
@@ -235,8 +248,9 @@ class Answers:
         return {"echoes": self._echoes.get(number, []), "error": error}
 
     def _command_summary(self, number: int) -> Row:
-        """Return the output, the exit code and the start (s from the run's start) of the command with this number (from
-        0) in the plan's traffic; the code is None and the output "" if it has not run.
+        """Return the result of the command with this number (from 0) in the plan's traffic, a dict: "stdout", "stderr"
+        (always ""), "exit_code" (0, or None if it has not run; "stdout" is then ""), "t_s" (its planned start, s from
+        the run's start) and "error" (None).
         """
         text = self.outputs.get(self._items[number]["label"])
         code = None if text is None else 0
@@ -249,9 +263,9 @@ class Answers:
         }
 
     def _tcp_summary(self, number: int, streams: int, errors: list[str]) -> Row:
-        """Return the totals of the item with this number (from 0), which has `streams` TCP connections: a row for each
-        connection that delivered data, and the texts in `errors`, joined. If others delivered nothing and there is no
-        other error, their number is appended to `errors`.
+        """Return the totals of the item with this number (from 0), which has `streams` TCP connections: "streams" has a
+        row (`_tcp_row`) for each connection that delivered data, "error" the texts in `errors`, joined, or None. If
+        others delivered nothing and there is no other error, a sentence with their number is appended to `errors`.
         """
         rows = [_tcp_row(total) for total in self._tcp_totals(number) if total.first_ns != NONE]
         if len(rows) < streams and not errors:
@@ -265,9 +279,9 @@ class Answers:
         return [wire_format.TCP_TOTAL.unpack(data) for data in self._tcp.get(number, [])]
 
     def _requests_summary(self, number: int, errors: list[str]) -> Row:
-        """Return the totals of the flow of requests with this number (from 0): a row for each connection as for TCP,
-        one for each request in the order of their numbers, one with the counters at each connection's end, and the
-        texts in `errors`, joined.
+        """Return the totals of the flow of requests with this number (from 0), a dict: "streams" and "error" as for
+        TCP, "responses" with a row for each request in the order of their numbers, and "ends" with the received bytes,
+        retransmits and timeouts of each connection ("stream") at its end.
         """
         ends = [
             {
@@ -285,9 +299,11 @@ class Answers:
         }
 
     def _udp_summary(self, number: int) -> Row:
-        """Return the counters of the UDP flow with this number (from 0) in the plan's traffic: bytes of payload,
-        datagrams, delays and jitter in ms (delays are NaN if nothing arrived), and times in s from the run's start
-        (None if nothing arrived).
+        """Return the counters of the UDP flow with this number (from 0) in the plan's traffic by the names of its
+        columns, such as "sent_bytes" (payload), "received_datagrams", "delay_mean_ms" (delays are NaN if nothing
+        arrived), "jitter_ms", "first_s" and "last_s" (s from the run's start, None if nothing arrived); "timely" ones
+        count only what arrived in time, and "throughput_bytes" includes IP headers. Raises KeyError if no totals have
+        arrived.
         """
         total = self._udp[number]
         received = total.received_datagrams
@@ -318,7 +334,8 @@ class Answers:
 
 def _reading_columns(reading: Any) -> Row:
     """Return the columns of a row for `reading`, a named tuple with the fields of `struct reading` (the kernel's
-    counters of a TCP connection), in netlab's units: ms, Mbit/s, bytes and segments; unknown values are None.
+    counters of a TCP connection), such as "cwnd_segments", "rtt_ms", "delivery_rate_mbps", "received_bytes",
+    "retransmits" and "ca_state" (a name); an infinite "ssthresh_segments" and an unknown "rtt_min_ms" are None.
     """
     return {
         "received_bytes": reading.received_bytes,
@@ -338,8 +355,9 @@ def _reading_columns(reading: Any) -> Row:
 
 
 def _tcp_row(total: Any) -> Row:
-    """Return the row of totals of a TCP connection from `total`, a named tuple with the fields of `struct tcp_total`,
-    for a connection that delivered data; times are in s from the run's start.
+    """Return the row of totals of a TCP connection that delivered data from `total`, a named tuple with the fields of
+    `struct tcp_total`: "stream" (its number), "connect_s", "first_s" and "last_s" (s from the run's start),
+    "throughput_bytes" (with IP headers), and the columns of `_reading_columns` if the kernel's counters could be read.
     """
     row = _reading_columns(total) if total.has_reading else {}
     return {

@@ -66,9 +66,10 @@ class BrowserProgram:
             self._send(len(part))
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
-        """Run the program and pass its answers, as bytes, to `on_answers` until that returns True, the program has read
-        all requests, or it has ended. `on_wait` is called at each answer (None: nothing is). An exception of either
-        ends the program and is raised.
+        """Run the program and pass its answers, as bytes, to `on_answers` until the program has read all requests or
+        has ended. After `on_answers` returned True the program runs on, and its answers are kept for the next call; if
+        kept answers already make it return True, the program is not run. `on_wait` is called at each answer (None:
+        nothing is). An exception of either ends the program and is raised.
         """
         self._on_answers, self._on_wait, self._error = on_answers, on_wait, None
         unread, self._unread = self._unread, b""
@@ -96,9 +97,9 @@ class BrowserProgram:
         return self._ending or "it was stopped"
 
     def _on_output(self, count: int) -> bool:
-        """Pass on the answers in the first `count` bytes of the shared buffer; called by JavaScript when the program
-        writes. Return False if the program must stop, because `on_answers` or `on_wait` raised an exception, which
-        `listen` raises.
+        """Pass the answers in the first `count` bytes of the shared buffer to `on_answers`, or keep them for the next
+        `listen` if it has returned True; called by JavaScript when the program writes, after `on_wait`. Return False if
+        the program must stop, because one of the two raised an exception, which `listen` raises.
         """
         # Do not raise here: Pyodide would print the exception (sys.excepthook) even if it is caught later.
         try:

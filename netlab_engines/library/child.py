@@ -28,8 +28,9 @@ class ChildProgram:
     """The library kernel's program as a child process with two pipes; see `kernel_program.KernelProgram`."""
 
     def __init__(self, path: Path) -> None:
-        """Start the program in the file `path` as a child process with two pipes, without environment variables and in
-        the root directory. Raises OSError if it cannot be started.
+        """Start the program in the file `path` as a child process in a session of its own with two pipes (its error
+        messages are discarded), without environment variables and in the root directory. Raises OSError if it cannot be
+        started.
         """
         self._unread_requests = 0
         self._process = subprocess.Popen(
@@ -44,7 +45,9 @@ class ChildProgram:
         )
 
     def send(self, requests: bytes) -> None:
-        """Write requests, as bytes of whole frames, to the program's pipe; nothing happens if it has ended."""
+        """Write requests, as bytes of whole frames, to the program's pipe, waiting while the pipe is full; nothing
+        happens if the program has ended.
+        """
         assert self._process.stdin is not None
         data = memoryview(requests)
         self._unread_requests += 1
@@ -58,7 +61,9 @@ class ChildProgram:
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
         """Pass the program's answers, as bytes, to `on_answers` until that returns True or the program has ended.
-        `on_wait` is called at least every POLL_S s (None: nothing is); exceptions of either end the call.
+        `on_wait` is called at least every POLL_S s (None: nothing is); exceptions of either end the call. After TALK
+        requests within one call, both processes are kept on one CPU until it returns, save for a pause every TALK_ROUND
+        requests.
         """
         assert self._process.stdout is not None
         source = self._process.stdout.fileno()

@@ -37,10 +37,10 @@ Work = Callable[[Routes], "list[TcCommand | Setting | str]"]
 
 
 def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
-    """Return one function for each line of a shell command, in order; called with the node's list of routes, it returns
-    the line's effects: commands for the kernel, settings, and output as text. `label` names the command in errors;
-    `saves` are the files that the command saves, which must be none. Raises NotHereError, with a list of supported
-    commands, if a line needs a program.
+    """Return one function for each line of a shell command, in order (one for the loop in EACH_WAY); called with the
+    node's list of routes, which it may change, it returns the line's effects in a list: commands for the kernel,
+    settings, and output as text. `label` names the command in errors; `saves` are the files that the command saves,
+    which must be none. Raises NotHereError, which names what is supported, if a line needs a program.
     """
     try:
         if saves:
@@ -57,8 +57,8 @@ def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
 
 def _line(line: str) -> Work:
     """Return the function that returns the effects of `line`, one line of a command, from the node's list of routes:
-    commands for the kernel, settings, and output as text. Raises UnknownLineError if the line needs a shell or a
-    program other than `tc`, `ip` and `sysctl`.
+    commands for the kernel, settings, and output as text. Raises UnknownLineError if the line needs a shell or is not a
+    supported line of `tc`, `ip link set`, `ip route` or `sysctl`.
     """
     if found := re.search(r"[|<>$`&*?(){}]", line):
         raise UnknownLineError(f"in `{line}`, {found[0]!r} needs a shell")
@@ -80,9 +80,9 @@ def _line(line: str) -> Work:
 
 
 def _sysctl(words: Words) -> Work:
-    """Return the function that returns the effects of a line of `sysctl -w`: its settings, and its output as text; the
-    node's routes, its argument, are ignored. `words` are the words after the program's name. Raises UnknownLineError
-    for a word that is not a setting.
+    """Return the function that returns the effects of a line of `sysctl -w` in a list: its settings, and last its
+    output as text ("" with -q); the node's routes, its argument, are ignored. `words` are the words after the program's
+    name. Raises UnknownLineError for a word that is not a setting, which includes reading one.
     """
     quiet, found = False, []
     for word in words:
@@ -98,9 +98,9 @@ def _sysctl(words: Words) -> Work:
 
 
 def _link(line: str, words: Words) -> Work:
-    """Return the function that returns the effects of the line `line` of `ip link set`: its commands for the kernel;
-    the node's routes, its argument, are ignored. `words` are the words after "set". Raises UnknownLineError for a word
-    that is not supported.
+    """Return the function that returns the effects of the line `line` of `ip link set`: one command for the kernel for
+    each of up, down and the numbers that can be set; the node's routes, its argument, are ignored. `words` are the
+    words after "set". Raises UnknownLineError for a word that is not supported.
     """
     words.has("dev")
     device = words.one("the interface")
@@ -124,8 +124,8 @@ def _link(line: str, words: Words) -> Work:
 
 def _route(line: str, words: Words) -> Work:
     """Return the function that changes the node's list of routes as the line `line` of `ip route` says, and returns the
-    line's effects: a command for the kernel, or the list of routes as text. `words` are the words after "route". Raises
-    UnknownLineError for a word that is not supported.
+    line's only effect in a list: a command for the kernel, or, for show, the routes as text, one a line. `words` are
+    the words after "route". Raises UnknownLineError for a word that is not supported.
     """
     verb = next(words, "show")
     if verb in ("show", "list", "ls"):
@@ -136,8 +136,9 @@ def _route(line: str, words: Words) -> Work:
     way = typed_lines.route(words, needs_device=verb != "del")
 
     def work(routes: Routes) -> list[TcCommand | Setting | str]:
-        """Add, replace or remove the line's route in `routes`, the node's list, and return the command that does the
-        same in the kernel, as a list.
+        """Add or replace the line's route in `routes`, the node's list, or remove all routes to the same network, and
+        return the command that does the same in the kernel, as a list; to remove a route that is not in the list is
+        left to the kernel.
         """
         existing = next((route for route in routes if route.to == way.to), way)
         effects = existing if verb == "del" else way
@@ -171,8 +172,8 @@ def _place(route: Route) -> tuple[int, int]:
 
 
 def routes_by_node(plan: Plan) -> dict[str, Routes]:
-    """Return the routes that each node of a plan has in the kernel, those of its own subnets included, by the node's
-    name, in the order in which `ip route` shows them.
+    """Return the routes that the kernel has in the nodes of a plan, including the routes to their own subnets, by the
+    node's name, in the order in which `ip route` shows them; nodes without an address are left out.
     """
     found: dict[str, Routes] = {}
     networks: dict[str, dict[str, IPv4Interface]] = {}
@@ -229,8 +230,9 @@ class Commands:
         return self._scheduled[0][0] if self._scheduled else None
 
     def pop(self) -> tuple[str, list[TcCommand | Setting]]:
-        """Remove the next command in time, keep its output in `outputs`, and return the name of its node and its
-        commands and settings for the kernel, in order. Raises IndexError if there is none.
+        """Remove the next command in time, keep its output in `outputs` by its label, and return the name of its node
+        and its commands and settings for the kernel, in order, which the caller must send; it may change the node's
+        list of routes. Raises IndexError if there is none.
         """
         _moment_ns, _place, node, label, lines = heapq.heappop(self._scheduled)
         self.outputs[label], effects = self._do(node, lines)
@@ -238,8 +240,8 @@ class Commands:
 
     def run(self, node: str, command: str) -> tuple[str, list[TcCommand | Setting]]:
         """Return the output of the shell command `command` that runs now in the node with the name `node`, and its
-        commands and settings for the kernel, in order, which the caller must send. Raises NotHereError if it needs a
-        program.
+        commands and settings for the kernel, in order, which the caller must send; it may change the node's list of
+        routes. Raises NotHereError if it needs a program.
         """
         return self._do(node, read(f"{node} command", command))
 

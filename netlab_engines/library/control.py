@@ -147,8 +147,8 @@ class FlowInterface:
         self._ect = int(number)
 
     def packed(self) -> bytes:
-        """Return the connection's window, threshold, pacing rate and ECN codepoint as the bytes of a `struct
-        library_control`, in whole segments and bytes/s.
+        """Return the connection's window (whole segments), threshold (whole segments, INFINITE_SSTHRESH for infinite),
+        pacing rate (bytes/s, 0 for Linux's own) and ECN codepoint as the bytes of a `struct library_control`.
         """
         threshold, pacing = self._ssthresh, self._pacing
         return CONTROL.pack(
@@ -188,8 +188,9 @@ class ControlHandler:
 
     def answer(self, data: bytes) -> bytes:
         """Tell the user's object of the event in the kernel's question `data` (the bytes of a `struct library_state`),
-        and return the window, threshold, pacing rate and ECN codepoint after it as the bytes of a `struct
-        library_control`. Raises RunError if a method of the user's fails.
+        or do what Reno does if the object has no method for it, and return the window, threshold, pacing rate and ECN
+        codepoint after it as the bytes of a `struct library_control`; the kernel's own values until the connection
+        starts. Raises RunError if a method of the user's fails.
         """
         (
             now_ns, _port, event, flags, mss_bytes, delivery_rate, window, threshold, in_flight, delivered, marked, lost,
@@ -231,8 +232,9 @@ class ControlHandler:
 
     def _reduce(self, flow: FlowInterface, loss: Loss, is_timeout: bool, now_ns: int, window: int) -> None:
         """Call the user's `on_loss` or, if `is_timeout`, `on_timeout` with `loss` at the network time `now_ns` in ns.
-        If the user has no such method, set the flow's window and threshold as Reno does; `window` is the kernel's
-        present window in segments.
+        If the user has no such method, do as Reno does: halve the threshold (at least 2) if the loss is new, and set
+        the flow's window to the threshold after a loss or, after a timeout, to `window`, the kernel's present window in
+        segments.
         """
         if self._timeouts if is_timeout else self._losses:
             self._caller.call("on_timeout" if is_timeout else "on_loss", now_ns, loss)

@@ -61,8 +61,9 @@ class LibraryEngine:
         return [sentence]
 
     def refuse(self, plan: Plan) -> None:
-        """Raise NotHereError if the plan needs a feature that this engine or its kernel does not have, such as a
-        command that is a program.
+        """Raise NotHereError if the plan needs a feature that this engine or its kernel does not have: a command that
+        is a program, another kind of traffic, a blocking socket, a packet filter, Wi-Fi, or a queue or congestion
+        control that its kernel lacks (not checked if the kernel's capabilities are unknown).
         """
         refuse_programs(plan["traffic"])
         refuse_filters(plan)
@@ -72,9 +73,9 @@ class LibraryEngine:
             refuse_missing_parts(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def open(self, plan: Plan | None) -> LibrarySession:
-        """Start the library kernel's program for a lab of this plan and return its session; the plan is built by the
-        session's first request. Hosts of the lab have no programs. Raises EngineError if the plan needs unsupported
-        features, and NotHereError for a script, which needs programs.
+        """Start the library kernel's program for a lab of this plan and return its session; the network is built by the
+        session's first request. Hosts of the lab have no programs. Raises NotHereError if the plan needs unsupported
+        features or is None, which means a script, and KernelError if the program cannot be run.
         """
         if plan is None:
             raise NotHereError(
@@ -86,8 +87,9 @@ class LibraryEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan in a program of its own to its end and return the counters. `on_progress` gets the network time in
-        s about fifty times, and the run stops with RunCancelled when the event `cancel` is set; None omits either.
+        """Run a plan in a program of its own to its end, end the program, and return the counters. `on_progress` gets
+        the network time in s about fifty times, and the run stops with RunCancelled when the event `cancel` is set;
+        None omits either. Raises NotHereError if the plan needs unsupported features.
         """
         self.refuse(plan)
         with closing(self._session(SMALL_MEMORY_MB if is_small(plan) else MEMORY_MB)) as session:
@@ -132,8 +134,9 @@ def kernel_requirement() -> Requirement:
 
 
 def is_small(plan: Plan) -> bool:
-    """Return whether a kernel with SMALL_MEMORY_MB MiB of memory is enough for the plan, judged by its numbers of
-    nodes, flows and packets in flight; such a kernel starts in half the time.
+    """Return whether a kernel with SMALL_MEMORY_MB MiB of memory is enough for the plan: at most FEW_NODES nodes,
+    FEW_STREAMS connections, FEW_DATAGRAM_FLOWS flows of datagrams, and FEW_PACKETS packets on wires and in queues; such
+    a kernel starts in half the time.
 
     The limits here are far below that memory, because a kernel without free memory would drop packets that no counter
     shows.
@@ -157,7 +160,7 @@ def is_small(plan: Plan) -> bool:
 
 def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
     """Yield the shape that the direction number `place` (from 0) of the plan has at first and after each of its planned
-    changes; a rate that follows a trace is replaced by the trace's highest rate.
+    changes, which add up; a change to a rate that follows a trace is replaced by the trace's highest rate.
     """
     shape = plan["directions"][place]["shape"]
     yield shape
@@ -171,8 +174,8 @@ def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
 
 
 def _wire_packets(shape: Shape, min_bytes: int) -> float:
-    """Return the largest number of packets of `min_bytes` bytes that are on the wire of a direction with this
-    shape at one time: 0 without a delay, infinite with a delay and no rate.
+    """Return the largest number of packets of `min_bytes` bytes that are on the wire of a direction with this shape
+    (rate in Mbit/s, delay in ms) at one time: 0 without a delay, infinite with a delay and no rate.
     """
     if not shape["delay_ms"]:
         return 0.0
@@ -182,8 +185,9 @@ def _wire_packets(shape: Shape, min_bytes: int) -> float:
 
 
 def _queue_packets(shape: Shape, min_bytes: int) -> float:
-    """Return the largest number of packets in the queue of a direction with this shape: its limit in packets, its limit
-    in bytes divided by `min_bytes`, a usual number without a limit, or 0 without a rate.
+    """Return the largest number of packets in the queue of a direction with this shape: 0 without a rate, else its
+    limit in packets, or its limit in bytes divided by `min_bytes`, or without a limit USUAL_QUEUE_PACKETS for a FIFO
+    and FEW_PACKETS for other disciplines.
     """
     if shape["rate_mbps"] is None:
         return 0.0

@@ -25,9 +25,10 @@ class ProgramPair:
         self._programs = [ProgramInterface(self.log, receives) for receives in (False, True)]
 
     def answer(self, data: bytes) -> bytes:
-        """Call the user's method for the event in `data`, the bytes of a kernel's question (a start, a datagram or a
-        timer at one of the two ends), and return the bytes of the reply: the time of that end's next timer and the
-        datagrams to send. Raises RunError if the method fails.
+        """Call the user's method (`on_start`, `on_datagram` or `on_timer`; none if it is missing) for the event in
+        `data`, the bytes of a kernel's question from one of the two ends, and return the bytes of the reply: the time
+        in ns of that end's next timer and the datagrams to send, each after its length. A datagram at the receiver is
+        counted in the log. Raises RunError if the method fails.
         """
         now_ns, _port, event, end = HAPPENED.unpack(data)
         methods = self._callers[end]

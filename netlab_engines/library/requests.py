@@ -97,15 +97,16 @@ class Requests:
 
     def reply(self, question: bytes) -> bytes:
         """Let the user's own Python answer `question`, the bytes of one of the kernel's questions, and return the bytes
-        of the request with its reply. Raises RunError if that fails.
+        of the request with its reply, which the caller must send. Raises RunError if that fails.
         """
         _now_ns, port = _QUESTION.unpack_from(question)
         reply = self.own[port].answer(question)
         return wire_format.FRAME.struct.pack(Request.REPLY, len(reply)) + reply
 
     def explain(self, failure: str) -> str:
-        """Return the text `failure` of the program's error as a sentence for users: if it names a message or a setting
-        by numbers, with the command line or the setting and its node, and else unchanged.
+        """Return the text `failure` of the program's error as a sentence for users. If it names a netlink message by
+        numbers, the sentence has the node and all command lines that it may be; if a setting, the setting and its node;
+        any other text is returned unchanged.
         """
         words = failure.split(" ", 3)
         if words[0] == "netlink" and len(words) == 4:
@@ -158,10 +159,11 @@ def make_requests(
     start_s: int,
     machine_sysctls: dict[str, str],
 ) -> Requests:
-    """Return the requests, not sent yet, that boot the kernel and build the network and the traffic of a plan; the
-    network's time is not started. `ip_lines` and `queueing` have further lines of `ip` and the queues of each node by
-    its name. The kernel has `memory_bytes` bytes of memory, its clock begins at `start_s` s since 1970, and
-    `machine_sysctls` are its settings by name. The plan must be one that the library engine supports.
+    """Return the requests, not sent yet, that boot the kernel, build the network and its traffic, and sample the queues
+    of shaped directions; the network's time is not started, and changes of links stay in `schedule`. `ip_lines` and
+    `queueing` have further lines of `ip` and the queues of each node by its name. The kernel has `memory_bytes` bytes
+    of memory, its clock begins at `start_s` s since 1970, and `machine_sysctls` are its settings by name. The plan must
+    be one that the library engine supports.
 
     Parameters
     ----------
@@ -247,7 +249,7 @@ def _add_setting(requests: Requests, key: str, value: str) -> None:
 
 def marks_word(aqm: str) -> int:
     """Return the index (from 0) of the 32-bit word that counts ECN marks in the statistics of the queue discipline
-    `aqm`: 0 if it counts none, MARKS_IN_TINS for CAKE.
+    `aqm` (0 also if it counts none), or MARKS_IN_TINS for CAKE.
 
     >>> marks_word("red"), marks_word("fifo")
     (3, 0)
@@ -259,8 +261,9 @@ def marks_word(aqm: str) -> int:
 
 
 def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
-    """Add the requests with these netlink messages, each given with its command line, for the node with this number
-    (from 0), which the last request ENTER must name; keep the command lines for errors.
+    """Add one request for each batch of these netlink messages, each given as its command line and its bytes, for the
+    node with this number (from 0), which the last request ENTER must name; keep the command lines in `requests.batches`
+    for errors.
     """
     for part in wire.batches(messages):
         requests.add(Request.NETLINK, wire.batch([message for _line, message in part]))
@@ -280,9 +283,10 @@ def add_queue(requests: Requests, direction: Hop) -> None:
 
 
 def add_flow(requests: Requests, place: int, planned_item: Item, duration_s: float, seed: int) -> None:
-    """Add one request for each connection of the item of traffic `planned_item`, the one with the number `place` (from 0),
-    in a lab that ends `duration_s` s after the run's start; none for a command. `seed` determines the random spacing of
-    datagrams.
+    """Add one request for each connection of the item of traffic `planned_item`, the one with the number `place` (from
+    0), in a lab that ends `duration_s` s after the run's start, and register the handlers of users' own Python in
+    `requests.own`; nothing for a command. Each connection, except of a ping, takes the next free port, and `num_bytes`
+    are shared among connections. `seed` determines the random spacing of datagrams.
     """
     # The fields differ between kinds.
     item = cast("dict[str, Any]", planned_item)
@@ -351,8 +355,9 @@ def add_changes(requests: Requests, until_ns: int) -> None:
 
 
 def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = None) -> None:
-    """Add the requests for these steps of changes of links, to take effect at `at_ns`, in ns from the run's start, or
-    now if that is None.
+    """Add the requests for these steps of changes of links, one request (or few) for neighbouring steps of the same
+    node, to take effect at `at_ns`, in ns from the run's start, or now if that is None; their command lines are kept in
+    `requests.batches` for errors.
     """
     for name, own in itertools.groupby(steps, lambda step: step.node):
         node_messages = [(step.line, step.message(requests.interfaces[name])) for step in own]
@@ -387,7 +392,8 @@ def add_command(requests: Requests, node: str, effects: Iterable[TcCommand | com
 
 def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
     """Add the requests that capture packets for the capture `item` of the plan, at the two ends of each of its
-    directions, and return the numbers (from 0) of these taps, by which answers with packets name them.
+    directions, append the files' names to `requests.taps`, and return the numbers (from 0) of these taps, by which
+    answers with packets name them.
     """
     first = len(requests.taps)
     for place in item["directions"]:

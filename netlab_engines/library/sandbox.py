@@ -80,8 +80,8 @@ class SandboxProgram:
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
         """Pass the program's answers, as bytes, to `on_answers` until that returns True or the program has ended.
-        `on_wait` is called at least every POLL_S s (None: nothing is); exceptions of either end the call. Raises
-        RunError if wasmtime failed.
+        `on_wait` is called before each answer and at least every POLL_S s (None: nothing is); exceptions of either end
+        the call, not the program. Raises RunError if wasmtime failed.
         """
         while True:
             if on_wait is not None:
@@ -123,8 +123,8 @@ class SandboxProgram:
             self._answers.put(None)
 
     def _run(self, store: wasmtime.Store) -> None:
-        """Run the module in `store`, a store of wasmtime, until it ends, is stopped or crashes; after a crash the
-        module itself writes an answer with the reason.
+        """Run the module in `store`, a store of wasmtime, until it ends, is stopped or crashes, and keep in `_ending`
+        how it ended; after a crash the module itself writes an answer with the reason.
         """
 
         def read(at: int, count: int) -> int:
@@ -198,7 +198,9 @@ def _instance(store: wasmtime.Store, module: wasmtime.Module, imports: Mapping[s
 
 
 def _reason(trap: wasmtime.Trap) -> str:
-    """Return wasmtime's reason for a trap, as a part of a sentence such as "out of bounds memory access"."""
+    """Return wasmtime's reason for a trap, as a part of a sentence such as "out of bounds memory access"; "the sandbox
+    stopped it" if wasmtime names none.
+    """
     lines = [line.strip() for line in str(trap).splitlines() if "wasm trap" in line]
     return (lines or ["the sandbox stopped it"])[0].partition("wasm trap: ")[2] or "the sandbox stopped it"
 
@@ -206,8 +208,8 @@ def _reason(trap: wasmtime.Trap) -> str:
 @functools.cache
 def _compiled(path: Path, _mtime_ns: int) -> tuple[wasmtime.Engine, wasmtime.Module, wasmtime.Module]:
     """Return wasmtime's engine, the compiled module of BOUNDARY, and the module in the file `path` compiled for this
-    machine, in this order. The result is kept for the file's modification time `_mtime_ns` in ns; a file in the user's
-    cache keeps the compiled form for other processes.
+    machine, as a tuple. The result is kept for the file's modification time `_mtime_ns` in ns. The compiled form is
+    also read from a file in the user's cache, or written there if it can be.
     """
     engine = wasmtime.Engine(wasmtime.Config())
     boundary = wasmtime.Module(engine, BOUNDARY)

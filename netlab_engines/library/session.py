@@ -63,7 +63,7 @@ class LibrarySession:
 
     def __init__(self, program: KernelProgram, kernel: LibraryKernel, memory_mb: int = MEMORY_MB) -> None:
         """Open a lab in `program`, the running program of `kernel`, whose kernel will have `memory_mb` MiB of memory;
-        the request `build` boots it and makes the network.
+        nothing is sent yet: the request `build` boots it and makes the network.
         """
         self._program, self._kernel, self._memory_mb = program, kernel, memory_mb
         self._resources = ExitStack()
@@ -90,8 +90,9 @@ class LibrarySession:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The properties of the lab by name: its memory in MiB, that its random draws are seeded, whether its program
-        is confined, and the processor for which its kernel is built.
+        """The properties of the lab by name: "memory_mb" (MiB of the kernel), "seeded" (True: random draws follow the
+        seed), "confined" (whether the program has given up files and system calls), and "machine" (the processor for
+        which its kernel is built).
         """
         return {
             "memory_mb": self._memory_mb,
@@ -110,7 +111,9 @@ class LibrarySession:
         self._end()
 
     def interrupt(self, kill: bool = False) -> None:
-        """Let the request `advance` that is under way return early, after its present part; if `kill`, end the lab."""
+        """Let the request that is under way return early: `advance` after its present part. If `kill`, end the lab, its
+        program and its directory.
+        """
         self._interrupted = True
         if kill:
             self.close()
@@ -123,9 +126,10 @@ class LibrarySession:
         return requests_via(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
-        """Make the request with the name `do` and the arguments `words`, and return its answer; `on_message` gets each
-        message before it, and `on_wait` is called several times a second (None omits either). Raises NotHereError for a
-        request that needs programs, RunError if the program fails.
+        """Make the request with the name `do` and the arguments `words`, and return its answer, whose type is the
+        answer of the method with that name; `on_message` gets each message before it, and `on_wait` is called several
+        times a second (None omits either). Raises NotHereError for a request that needs programs, RunError if the
+        program fails.
         """
         if do not in (*names(Requests), "run"):
             raise NotHereError(
@@ -138,9 +142,10 @@ class LibrarySession:
     # Requests --------------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
-        """Build the network of the plan with its traffic and captures, and start its time. Return the run's start,
-        which is now, in ns on the kernel's real-time clock (`origin_ns`), and the present time. With `programs`, later
-        time passes in small parts, so that Ctrl-C works.
+        """Boot the kernel, build the network of the plan with its traffic and captures, and start its time. Return a
+        dict of the run's start, which is now, in ns on the kernel's real-time clock ("origin_ns"), and the present time
+        in s from the run's start ("now_s"). With `programs`, later time passes in small parts, so that Ctrl-C works;
+        hosts get no programs either way.
         """
         # A live lab advances in small parts so that Ctrl-C works; a run advances in one.
         self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
@@ -165,8 +170,9 @@ class LibrarySession:
         return {"origin_ns": self._answers.origin_ns, **self._now()}
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
-        """Let network time pass until `until_s` in s from the run's start, with progress messages every `progress_s` s
-        of it (None: none), and return the time; `interrupt` ends it early.
+        """Let network time pass until `until_s` in s from the run's start, with planned changes and commands at their
+        times and progress messages every `progress_s` s of it (None: none), and return the time reached as {"now_s":
+        s}; `interrupt` ends it early, and a time that has passed is now.
         """
         until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
         while True:
@@ -180,8 +186,9 @@ class LibrarySession:
             self._part_ns = self._part_ns * 2 if longer else max(FIRST_PART_NS, self._part_ns // 2)
 
     def finish(self, until_s: float) -> TimeReply:
-        """Wait until packets in flight have arrived, at most until `until_s` in s from the run's start, end all
-        traffic, write all captures to files, and return the time.
+        """Make the commands and changes planned until `until_s`, in s from the run's start, wait until packets in
+        flight have arrived, at most until then, end all traffic, write all captures to files, and return the time as
+        {"now_s": s}.
         """
         until_ns = round(until_s * NS_PER_S)
         self._run_commands(until_ns, None)
@@ -193,9 +200,10 @@ class LibrarySession:
         return self._now()
 
     def tables(self, streams: int, queues: int) -> Tables:
-        """Return all counters of the lab so far and facts about its kernel; of the samples, leave out the first
-        `streams` rows of connections and the first `queues` rows of queues, which the caller has already. Flows that
-        have not begun have no row.
+        """Return all counters of the lab so far as tables by name ("flows", "streams", "datagrams", "queues"), with the
+        plan's "items" and facts about its kernel ("kernel", "tc", ...). The first `streams` rows of connections and the
+        first `queues` rows of queues, which the caller has already, are left out, and so are the rows of flows that
+        have not begun.
         """
         self._read_totals()
         counters = self._answers.counters()
@@ -222,8 +230,8 @@ class LibrarySession:
         )
 
     def totals(self, label: str) -> TotalsReply:
-        """Return the item of traffic with this label, its totals so far (None if it has not begun) and the time. Raises
-        StopIteration if there is no such item.
+        """Return a dict of the item of traffic with this label ("item"), its totals so far ("totals", None if it has
+        not begun) and the time ("now_s", s from the run's start). Raises StopIteration if there is no such item.
         """
         self._read_totals()
         items = self._plan["traffic"]
@@ -233,14 +241,14 @@ class LibrarySession:
         return {"item": items[number], "totals": totals, **self._now()}
 
     def _read_totals(self) -> None:
-        """Ask the program for the present totals of all flows, in place of those that it sent before."""
+        """Ask the program for the present totals of all flows; they replace those that it sent before."""
         self._answers.forget_totals()
         self._send(Request.TABLES)
 
     def start(self, item: Item) -> StartReply:
-        """Start one more item of traffic, whose `start_s` counts from now, rounded up to GRID_S s; return its start in
-        s from the run's start, and the time. Segmentation offload is switched off where the item requires it. Raises
-        NotHereError if it needs a program.
+        """Start one more item of traffic, whose `start_s` counts from now, rounded up to GRID_S s; return a dict of its
+        start ("start_s") and the time ("now_s"), both in s from the run's start. Segmentation offload is switched off
+        where the item requires it. Raises NotHereError if it needs a program.
         """
         now_s = math.ceil(self._answers.now_ns / NS_PER_S / GRID_S) * GRID_S
         item = cast("Item", {**item, "start_s": now_s + item["start_s"]})
@@ -254,7 +262,9 @@ class LibrarySession:
         return {"start_s": item["start_s"], **self._now()}
 
     def stop(self, label: str) -> TimeReply:
-        """End the item of traffic with this label now, and return the time. Raises ValueError if there is none."""
+        """End the item of traffic with this label now, and return the time as {"now_s": s from the run's start}. Raises
+        ValueError if there is none.
+        """
         labels = [item["label"] for item in self._plan["traffic"]]
         self._send(Request.STOP, kernel_requests.NUMBER.pack(labels.index(label)))
         return self._now()
@@ -262,7 +272,8 @@ class LibrarySession:
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
         """Change the directions with these numbers (positions in the plan's list, from 0) now: set the fields of
         `shape` (None: none), and switch them on or off as `up` says (None: leave). Segmentation offload is switched off
-        where the new shape requires it. Return the time.
+        where the new shape requires it, and a queue that gets a rate is sampled from now on. Return the time as
+        {"now_s": s from the run's start}.
         """
         schedule = self._requests.schedule
         words = cast("dict[str, Any]", {} if shape is None else shape)
@@ -279,7 +290,8 @@ class LibrarySession:
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
         """Record every packet at both ends of the directions with these numbers (positions in the plan's list, from 0)
-        from now on, each packet's first `snap_bytes` bytes, under the name `name`; return the time.
+        from now on, each packet's first `snap_bytes` bytes, under the name `name`; return the time as {"now_s": s from
+        the run's start}.
         """
         item: CaptureItem = {"name": name, "directions": directions, "snap_bytes": snap_bytes}
         self._taps[name] = kernel_requests.add_taps(self._requests, self._plan, item)
@@ -287,8 +299,9 @@ class LibrarySession:
         return self._now()
 
     def stop_capture(self, name: str) -> CaptureReply:
-        """End the capture with this name, write its packets to files in the lab's folder, and return 0 as the number of
-        lost packets, and the time. Raises KeyError if there is no such capture.
+        """End the capture with this name, write its packets to one file for each end of a direction below the lab's
+        folder, and return a dict of the number of lost packets ("lost", always 0) and the time ("now_s", s from the
+        run's start). Raises KeyError if there is no such capture.
         """
         for tap in self._taps.pop(name):
             self._send(Request.UNTAP, kernel_requests.NUMBER.pack(tap))
@@ -296,8 +309,9 @@ class LibrarySession:
         return {"lost": 0, **self._now()}
 
     def run(self, node: str, command: str) -> ExitReply:
-        """Run a command of tc, ip or sysctl on the node with the name `node` now, send its output as a message, and
-        return the exit code 0 and the time.
+        """Run a command of tc, ip or sysctl on the node with the name `node` now, send its output, if any, as the
+        message {"text": output}, and return a dict of the exit code ("code", always 0) and the time ("now_s", s from
+        the run's start). Raises NotHereError if it needs a program, RunError if the kernel refuses it.
         """
         text, effects = self._commands.run(node, command)
         kernel_requests.add_command(self._requests, node, effects)
@@ -323,7 +337,8 @@ class LibrarySession:
 
     def _run_commands(self, until_ns: int, progress_s: float | None) -> None:
         """Run each planned command whose time is at most `until_ns`, in ns from the run's start, at its time: network
-        time passes until the last one. Progress messages come every `progress_s` s (None: none).
+        time passes until the last one, whose effects are sent with the next request. Progress messages come every
+        `progress_s` s (None: none).
         """
         while (at_ns := self._commands.next_ns) is not None and at_ns <= until_ns:
             self._advance_to(max(at_ns, self._answers.now_ns), progress_s)
@@ -352,8 +367,9 @@ class LibrarySession:
             raise RunError(self._requests.explain(self._answers.failure))
 
     def _take(self, data: bytes) -> bool:
-        """Process the answers of the program in `data`, which may begin and end within an answer; return True once the
-        last request is answered. An incomplete answer is kept for the next call.
+        """Process the answers of the program in `data`, which may begin and end within an answer; an incomplete one is
+        kept for the next call. Questions to the user's own Python are answered at once, and new progress is sent as the
+        message {"progress_s": s}. Return True once the last request is answered.
         """
         if self._partial_frame:
             data = self._partial_frame + data

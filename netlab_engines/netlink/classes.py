@@ -65,8 +65,8 @@ class ClassElement:
 
     @property
     def identity(self) -> object:
-        """A value that is equal for two elements that differ only in options which the kernel can change without making
-        them anew.
+        """A tuple that is equal for two elements that differ only in options which the kernel can change without making
+        them anew: the kind of message and the place, and for a filter, which cannot be changed, all its attributes.
         """
         return (self.message_type, self.place, self.body if self.message_type == wire.RTM_NEWTFILTER else b"")
 
@@ -90,7 +90,7 @@ def _classes(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 def _class_queues(interface: str, classes: Classes) -> Iterator[ClassElement]:
     """Yield the queue of each class of the queue `2:` on the interface with the name `interface`: a fifo for
-    `classes.class_packets` packets.
+    `classes.class_packets` packets with the handle 11:, 12:, ... (hexadecimal).
     """
     queue = fifo(classes.class_packets, in_bytes=False)
     for number in range(1, classes.count + 1):
@@ -102,8 +102,8 @@ def _class_queues(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 def _filters(interface: str, classes: Classes) -> Iterator[ClassElement]:
     """Yield two filters of the queue `2:` on the interface with the name `interface`: one that puts ICMP packets into
-    the last class, and one that chooses the class of all other packets by a hash of their flow or by their destination
-    port.
+    the last class, and one that chooses the class of all other IPv4 packets by a hash of their addresses, protocol and
+    ports (`classes.by_flow`) or by their destination port, of which FIRST_PORT has the first class.
     """
     # ICMP gets a fixed class: without ports, its class would follow from an address in the kernel's memory (cls_flow.c).
     last = QUEUE_HANDLE | classes.count
@@ -127,8 +127,8 @@ def _filters(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 
 def _filter_place(priority: int) -> tuple[int, int, int]:
-    """Return the handle, the parent and the info, in this order, of the message for a filter of the queue `2:` for IPv4
-    packets with this priority; lower numbers come first.
+    """Return the handle (0), the parent and the info, in this order, of the message for a filter of the queue `2:` for
+    IPv4 packets with this priority; filters with lower numbers are tried first.
     """
     # The protocol, in network byte order, is below the priority.
     return 0, QUEUE_HANDLE, priority << 16 | struct.unpack("=H", struct.pack(">H", ETH_P_IP))[0]

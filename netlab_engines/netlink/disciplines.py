@@ -112,7 +112,8 @@ def _fifo(spec: QueueSpec) -> Qdisc:
 
 def _red(spec: QueueSpec) -> Qdisc:
     """Return RED's qdisc for the queue that a link asks for. By default, the upper threshold is a quarter of the
-    queue's capacity, the lower one a third of the upper, and the probability 0.1.
+    queue's capacity (at most MAX_RED_PACKETS frames), the lower one a third of the upper, the probability 0.1, and
+    packets are dropped, not marked.
     """
     options = spec.options
     largest = options.get("max_packets", min(spec.bytes / FRAME_BYTES / 4, MAX_RED_PACKETS))
@@ -132,9 +133,9 @@ def _red(spec: QueueSpec) -> Qdisc:
 
 
 def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> int:
-    """Return RED's burst in packets of 1000 bytes, (2 low + high) / 3, or the nearest value that `tc` and the kernel
-    can represent, for the thresholds `low_packets` and `high_packets` in full frames on a link of `bandwidth_bps`
-    bit/s.
+    """Return RED's burst in packets of 1000 bytes, (2 low + high) / 3 rounded, or the nearest value that `tc` and the
+    kernel can represent, for the thresholds `low_packets` and `high_packets` in full frames on a link of
+    `bandwidth_bps` bit/s.
 
     >>> _red_burst(30, 90, 5_000_000), _red_burst(1, 3, 5_000_000), _red_burst(2, 1000, 1000)
     (50, 3, 32)
@@ -153,9 +154,10 @@ def _choke_burst(low_packets: int, high_packets: int, bandwidth_bps: int) -> int
 
 
 def _nearest_burst(burst: int, low_bytes: float, high_bytes: int, bandwidth_bps: int) -> int:
-    """Return the value nearest to `burst`, in packets of 1000 bytes, for which RED can represent the weight of its
-    average, for the thresholds `low_bytes` and `high_bytes` on a link of `bandwidth_bps` bit/s; it is lower only where
-    it must be, and above the lower threshold.
+    """Return the largest of some values up to `burst`, each a tenth smaller than the one before, in packets of 1000
+    bytes, for which RED can represent the weight of its average, for the thresholds `low_bytes` and `high_bytes` on a
+    link of `bandwidth_bps` bit/s; at least one more than the lower threshold in such packets, even if that is above
+    `burst`.
     """
     low_packets = low_bytes / RED_PACKET_BYTES
     least = round(low_packets) + 1
@@ -167,7 +169,9 @@ def _nearest_burst(burst: int, low_bytes: float, high_bytes: int, bandwidth_bps:
 
 
 def _codel(spec: QueueSpec) -> Qdisc:
-    """Return CoDel's qdisc for the queue that a link asks for, with the link's interval, target and ECN marks."""
+    """Return CoDel's qdisc for the queue that a link asks for: its capacity in packets, interval and target (in ms in
+    the link's options, the kernel's defaults if not set), and ECN marks only if the link asks for them.
+    """
     times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
     return qdisc_with_options(
         "codel", number("limit", 2, spec.packets), *times, _ecn(spec, 4) or Option("noecn", wire.u32(4, 0))
@@ -175,8 +179,9 @@ def _codel(spec: QueueSpec) -> Qdisc:
 
 
 def _fq_codel(spec: QueueSpec) -> Qdisc:
-    """Return FQ-CoDel's qdisc for the queue that a link asks for, with the link's number of flows, interval and target;
-    it marks with ECN unless the link forbids that.
+    """Return FQ-CoDel's qdisc for the queue that a link asks for: its capacity in packets, number of flows, interval
+    and target (in ms in the link's options; the kernel's defaults if not set); it marks with ECN unless the link
+    forbids that.
     """
     times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
     # tc-fq_codel(8): unlike codel, it marks unless told not to.
@@ -188,15 +193,17 @@ def _fq_codel(spec: QueueSpec) -> Qdisc:
 
 
 def _pie(spec: QueueSpec) -> Qdisc:
-    """Return PIE's qdisc for the queue that a link asks for, with the link's target and ECN marks."""
+    """Return PIE's qdisc for the queue that a link asks for: its capacity in packets, its target (in ms in the link's
+    options; the kernel's default if not set), and ECN marks only if the link asks for them.
+    """
     return qdisc_with_options(
         "pie", number("limit", 2, spec.packets), _time(spec, "target", 1, "target_ms"), _ecn(spec, 6)
     )
 
 
 def _fq_pie(spec: QueueSpec) -> Qdisc:
-    """Return FQ-PIE's qdisc for the queue that a link asks for, with the link's number of flows, target and ECN
-    marks.
+    """Return FQ-PIE's qdisc for the queue that a link asks for: its capacity in packets, number of flows and target (in
+    ms in the link's options; the kernel's defaults if not set), and ECN marks only if the link asks for them.
     """
     limit, flows = number("limit", 1, spec.packets), _count(spec, "flows", 2, "flows")
     target = _time(spec, "target", 3, "target_ms")
@@ -205,15 +212,16 @@ def _fq_pie(spec: QueueSpec) -> Qdisc:
 
 def _cake(spec: QueueSpec) -> Qdisc:
     """Return CAKE's qdisc for the queue that a link asks for, with its capacity in bytes and the link's expected
-    round-trip time.
+    round-trip time (in ms in its options; CAKE's default if not set).
     """
     rtt_ms = spec.options.get("rtt_ms")
     return qdiscs.cake(spec.bytes, None if rtt_ms is None else ms_to_us(rtt_ms))
 
 
 def _fq(spec: QueueSpec) -> Qdisc:
-    """Return the qdisc of fq, fair queueing with pacing of flows, for the queue that a link asks for, with the link's
-    limit per flow and highest rate of a flow.
+    """Return the qdisc of fq, fair queueing, for the queue that a link asks for: its capacity in packets, the limit in
+    packets and the highest rate in Mbit/s of each flow (the kernel's defaults if not set), and pacing of flows unless
+    the link switches it off.
     """
     pacing = None if spec.options.get("pacing", True) else Option("nopacing", wire.u32(5, 0))
     rate_mbps = spec.options.get("flow_rate_mbps")
@@ -227,13 +235,16 @@ def _fq(spec: QueueSpec) -> Qdisc:
 
 
 def _sfq(spec: QueueSpec) -> Qdisc:
-    """Return SFQ's qdisc for the queue that a link asks for, with the link's limit per flow."""
+    """Return SFQ's qdisc for the queue that a link asks for, with its capacity in packets, SFQ_FLOWS flows, and the
+    link's limit in packets per flow (the kernel's default if not set).
+    """
     return qdiscs.sfq(spec.packets, SFQ_FLOWS, spec.options.get("flow_packets"))
 
 
 def _dualpi2(spec: QueueSpec) -> Qdisc:
-    """Return DualPI2's qdisc for the queue that a link asks for, with the link's target, step threshold and coupling
-    factor.
+    """Return DualPI2's qdisc for the queue that a link asks for: its capacity in packets; target, update interval, step
+    threshold and coupling factor (the kernel's defaults if not set); and ECT(1) alone, or with the option "any_ecn" any
+    ECN codepoint, as the sign of L4S traffic. It does not split segments.
     """
     coupling = spec.options.get("coupling")
     mask, word = (DUALPI2_ANY_ECT, "any_ect") if spec.options.get("any_ecn") else (DUALPI2_L4S_ECT, "l4s_ect")
@@ -253,8 +264,10 @@ def _dualpi2(spec: QueueSpec) -> Qdisc:
 
 
 def _choke(spec: QueueSpec) -> Qdisc:
-    """Return CHOKe's qdisc for the queue that a link asks for. By default, the upper threshold is a quarter of the
-    queue's capacity in packets, the lower one a third of the upper, and the probability 0.02.
+    """Return CHOKe's qdisc for the queue that a link asks for, of at most MAX_CHOKE_PACKETS packets. By default, the
+    upper threshold is a quarter of that capacity, at most MAX_RED_PACKETS, the lower one a third of the upper, and the
+    probability 0.02; both are raised where they would be too small or equal, and ECN marks replace drops only if the
+    link asks for them.
     """
     options, class_packets = spec.options, min(spec.packets, MAX_CHOKE_PACKETS)
     high = options.get("max_packets", max(3, min(class_packets // 4, MAX_RED_PACKETS)))
@@ -274,24 +287,24 @@ def _choke(spec: QueueSpec) -> Qdisc:
 
 
 def _classes(spec: QueueSpec, count: int, quantum_bytes: tuple[int, ...], *, repeats: bool) -> Classes:
-    """Return `count` classes for the queue that a link asks for, each with the queue's capacity in packets.
-    `quantum_bytes` are DRR's quanta in bytes (() for ETS); if `repeats`, ports beyond the last class start again with
-    the first.
+    """Return `count` classes for the queue that a link asks for, each with the queue's capacity in packets; a hash of
+    the flow chooses the class if the link's "classify" is "flow", else the destination port. `quantum_bytes` are DRR's
+    quanta in bytes (() for ETS); if `repeats`, ports beyond the last class start again with the first.
     """
     return Classes(count, spec.packets, quantum_bytes, spec.options.get("classify") == "flow", repeats)
 
 
 def _drr(spec: QueueSpec) -> Qdisc:
-    """Return DRR's qdisc for the queue that a link asks for, with a class for each of the link's quanta; by default
-    DRR_CLASSES classes with a quantum of one frame each.
+    """Return DRR's qdisc for the queue that a link asks for, with a class for each of the link's quanta in bytes;
+    without quanta as many classes as the link asks for (default: DRR_CLASSES) with a quantum of one frame each.
     """
     quanta = tuple(spec.options.get("quanta_bytes", (FRAME_BYTES,) * spec.options.get("classes", DRR_CLASSES)))
     return classes.drr(_classes(spec, len(quanta), quanta, repeats=True))
 
 
 def _ets(spec: QueueSpec) -> Qdisc:
-    """Return ETS's qdisc for the queue that a link asks for, with the link's bands; by default one strict band and two
-    that share the rest.
+    """Return ETS's qdisc for the queue that a link asks for, with the link's bands, each a class with the queue's
+    capacity in packets; by default one strict band and two that share the rest.
     """
     strict, quanta = _ets_bands(spec.options)
     qdisc = classes.ets(strict, quanta)

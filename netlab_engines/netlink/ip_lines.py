@@ -32,8 +32,9 @@ class Interfaces:
 
 
 def node_lines(plan: Plan) -> dict[str, list[str]]:
-    """Return the lines of `ip`, without that word, that configure each node's bridge, interfaces, addresses, routes and
-    neighbours after the links are made, in order, by the node's name.
+    """Return the lines of `ip`, without that word, that configure each node after the links are made, in order, by the
+    node's name: its loopback device, its bridge if it is a switch, interfaces, addresses, routes and permanent
+    neighbours.
     """
     lines: dict[str, list[str]] = {
         name: ["link set dev lo up"] for name in [*plan["hosts"], *plan["routers"], *plan["switches"]]

@@ -31,9 +31,9 @@ _NDMSG = struct.Struct("=BxxxiHBB")
 
 
 def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: str, peer_space: int) -> bytes:
-    """Return the netlink message that makes a veth pair: one end with the number `index`, the name `name` and the
-    hardware address `mac` in the namespace of the receiving socket, the other with `peer_index`, `peer` and `peer_mac`
-    in the namespace with the file descriptor `peer_space`.
+    """Return the netlink message that makes a veth pair, both ends off: one end with the number `index`, the name
+    `name` and the hardware address `mac` in the namespace of the socket that sends the message, the other with
+    `peer_index`, `peer` and `peer_mac` in the namespace with the file descriptor `peer_space`.
 
     Parameters
     ----------
@@ -69,7 +69,8 @@ def bridge(index: int, name: str) -> bytes:
 
 def _new_link(index: int, name: str, kind: str, *more: bytes, data: bytes = b"") -> bytes:
     """Return the netlink message that makes a device of a kind such as "veth", with the number `index` and the name
-    `name`. `more` are further attributes as bytes, and `data` are the attributes of its kind.
+    `name`; the kernel refuses it if the device exists. `more` are further attributes as bytes, and `data` are the
+    attributes of its kind.
     """
     # iproute2 sends the kind without a zero byte at its end.
     info = attribute(IFLA_INFO_KIND, kind.encode()) + (attribute(IFLA_INFO_DATA, data) if data else b"")
@@ -141,10 +142,11 @@ def route(to: str, via: str, initial_window_segments: int | None = None) -> byte
 def device_route(
     index: int | None, to: str, via: str | None, source: str | None, flags: int, *, metrics: bytes, remove: bool = False
 ) -> bytes:
-    """Return the netlink message that adds, changes or, if `remove`, removes the IPv4 route to the network `to` (or
-    "default") by the interface with the number `index` (None: the kernel chooses it) and the router `via` (None:
-    directly attached). `source` is the node's own address in a route that the kernel made (None: any other route),
-    `flags` are those of the message, and `metrics` further attributes as bytes.
+    """Return the netlink message that adds, changes (as `flags` say) or, if `remove`, removes the IPv4 route to the
+    network `to` (or "default") by the interface with the number `index` (None: the kernel chooses it) and the router
+    `via` (None: directly attached). `source` is the node's own address in a route that the kernel made (None: any other
+    route), `flags` are those of the message, such as NLM_F_REPLACE, and `metrics` the route's metrics, netlink
+    attributes as bytes.
 
     Parameters
     ----------

@@ -119,8 +119,9 @@ class AttachedQdisc:
         return f"qdisc {'change' if self.changed else 'add'} dev {self.interface} {place} {self.qdisc.words}"
 
     def message(self, index: InterfaceIndex) -> bytes:
-        """Return the netlink message that makes the queue discipline or, if it is `changed`, sets its new options;
-        `index` returns the number of an interface from its name.
+        """Return the netlink message that makes the queue discipline at its place or, if it is `changed`, sets its new
+        options, with the overhead of packets if there is one; its classes have messages of their own. `index` returns
+        the number of an interface from its name.
         """
         parent, handle = (ROOT_HANDLE, QUEUE_HANDLE) if self.inner else (TC_H_ROOT, ROOT_HANDLE)
         flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
@@ -259,9 +260,9 @@ def fifo(limit: int, *, in_bytes: bool) -> Qdisc:
 
 
 def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: int = 0, min_bytes: int = 0) -> Qdisc:
-    """Return a rate limit of `rate_bps` bit/s by a token bucket of `burst_bytes` bytes, with a queue of `limit_bytes`
-    bytes in front of it. `overhead_bytes` are added to the length of each packet, and each counts with at least
-    `min_bytes` bytes.
+    """Return a rate limit of `rate_bps` bit/s (in whole bytes/s) by a token bucket of `burst_bytes` bytes, with a queue
+    of `limit_bytes` bytes in front of it, as a qdisc that is not attached to an interface. `overhead_bytes` are added
+    to the length of each packet, and each counts with at least `min_bytes` bytes.
 
     Parameters
     ----------
@@ -301,10 +302,11 @@ def netem(
     overhead_bytes: int = 0,
     seed: int | None = None,
 ) -> Qdisc:
-    """Return a wire for up to `limit_packets` packets as a `netem`: a random delay of mean `delay_us` and half width
-    `jitter_us` in µs (None: none), loss (a fraction, or the four rates of bursty loss), duplication (a fraction), and
-    the time of serialization at `rate_bps` bit/s (None: none) of each packet plus `overhead_bytes`. Draws follow from
-    `seed` (None: the kernel's own).
+    """Return a wire for up to `limit_packets` packets as a `netem` qdisc, not attached to an interface: a random delay
+    of mean `delay_us` and half width `jitter_us` in µs (None: none), loss (the fraction `loss_rate`, or instead of it
+    the four rates of bursty loss: of entering and leaving the bad state, and of loss in the bad and the good state),
+    duplication (a fraction), and the time of serialization at `rate_bps` bit/s (None: none) of each packet plus
+    `overhead_bytes`. Draws follow from `seed` (None: the kernel's own).
 
     Parameters
     ----------
@@ -366,9 +368,10 @@ def red(
     ecn: bool,
     packet_bytes: int = 1000,
 ) -> Qdisc:
-    """Return Random Early Detection (RED) for a queue of `limit_bytes`: between the two thresholds of the average in
-    bytes it drops or, if `ecn`, marks packets, with up to this probability. `burst_packets`, the link's rate in bit/s
-    and the mean packet size set the weight of the average. Raises NetlabError if the kernel cannot represent them.
+    """Return the qdisc of Random Early Detection (RED), not attached to an interface, for a queue of `limit_bytes`:
+    between the two thresholds of the average in bytes it drops or, if `ecn`, marks packets, with up to this
+    probability, above the upper one it drops all. `burst_packets`, the link's rate in bit/s and the mean packet size in
+    bytes set the weight of the average. Raises NetlabError if the kernel cannot represent them.
 
     Parameters
     ----------
@@ -410,10 +413,10 @@ def choke(
     ecn: bool,
     packet_bytes: int = 1000,
 ) -> Qdisc:
-    """Return CHOKe: as RED, with its limit and thresholds in packets, it drops or, if `ecn`, marks packets with up to
-    this probability; it also drops an arriving packet together with a queued one of the same flow. `burst_packets`, the
-    link's rate in bit/s and the mean size of packets in bytes set the weight of the average. Raises NetlabError if the
-    kernel cannot represent them.
+    """Return the qdisc of CHOKe, not attached to an interface: as RED, with its limit and thresholds in packets, it
+    drops or, if `ecn`, marks packets with up to this probability; it also drops an arriving packet together with a
+    queued one of the same flow. `burst_packets`, the link's rate in bit/s and the mean size of packets in bytes set the
+    weight of the average. Raises NetlabError if the kernel cannot represent them.
     """
     low_bytes, high_bytes = low_packets * packet_bytes, high_packets * packet_bytes
     logs, table, share = _red_average(low_bytes, high_bytes, burst_packets, probability, bandwidth_bps, packet_bytes)
@@ -429,10 +432,10 @@ def choke(
 def _red_average(
     low_bytes: int, high_bytes: int, burst_packets: int, probability: float, bandwidth_bps: int, packet_bytes: int
 ) -> tuple[tuple[int, int, int], bytes, bytes]:
-    """Return three values for the average of RED and CHOKe: a tuple of log2 of its weight, of the probability and of a
-    cell of the idle table; the netlink attribute with that table; and that with the probability. Thresholds and
-    `packet_bytes`, the mean size of packets, are in bytes, `bandwidth_bps` is in bit/s. Raises NetlabError if the
-    kernel cannot represent them.
+    """Return three values for the average of RED and CHOKe: a tuple of three logarithms (the number log for the weight
+    2**-log, that for the probability, and log2 of the length in ticks of a cell of the idle table); the netlink
+    attribute with that table; and the one with the probability. Thresholds and `packet_bytes`, the mean size of
+    packets, are in bytes, `bandwidth_bps` is in bit/s. Raises NetlabError if the kernel cannot represent them.
     """
     weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
     cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
@@ -488,10 +491,10 @@ def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> 
 
 
 def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tuple[int, bytes]:
-    """Return RED's idle table, from which the kernel computes how far the average falls while the queue is empty: the
-    log2 of a cell's length in ticks of 64 ns, and the 256 cells as bytes. The average has the weight 2**-`weight_log`,
-    packets have `packet_bytes` bytes, and the rate is in bytes/s. Raises NetlabError if the average falls too slowly
-    for a table.
+    """Return RED's idle table, from which the kernel computes how far the average falls while the queue is empty: a
+    tuple of the log2 of a cell's length in ticks of 64 ns, and the 256 cells as bytes, each the log2 of a fall, at most
+    31. The average has the weight 2**-`weight_log`, packets have `packet_bytes` bytes, and the rate is in bytes/s.
+    Raises NetlabError if the average falls too slowly for a table.
     """
     packet_ticks = _xmit_ticks(bytes_per_s, packet_bytes)
     if not packet_ticks:
@@ -525,8 +528,9 @@ def _red_cell_log(weight_log: int, packet_ticks: int) -> int | None:
 
 
 def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
-    """Return CAKE with a capacity of `memory_bytes` bytes for an expected round-trip time of `rtt_us` µs (None: CAKE's
-    default), without a rate limit, with one tin, frames counted as they are, and segments not split.
+    """Return CAKE's qdisc, not attached to an interface, with a capacity of `memory_bytes` bytes for an expected
+    round-trip time of `rtt_us` µs (None: CAKE's default; else CAKE's target is a twentieth of it), without a rate
+    limit, with one tin, frames counted as they are, and segments not split.
     """
     parts = [u64(2, 0), u32(3, 3), u32(4, 0), u32(6, 0), u32(12, 0)]
     words = f"cake unlimited besteffort raw no-split-gso memlimit {memory_bytes}b"
@@ -538,8 +542,9 @@ def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
 
 
 def sfq(limit_packets: int, flows: int, depth_packets: int | None) -> Qdisc:
-    """Return stochastic fairness queueing for up to `flows` flows, with a total capacity of `limit_packets` packets
-    and, for each flow, of `depth_packets` packets (None: the kernel's default).
+    """Return the qdisc of stochastic fairness queueing, not attached to an interface, for up to `flows` flows, with a
+    total capacity of `limit_packets` packets and, for each flow, of `depth_packets` packets (None: the kernel's
+    default).
     """
     # struct tc_sfq_qopt_v1: quantum, perturbation, limit, divisor, flows, depth, and RED's part, which stays off.
     options = _SFQ.pack(0, 0, limit_packets, 0, flows, depth_packets or 0)
@@ -565,8 +570,8 @@ def _ticks(us: float) -> int:
 
 
 def _xmit_ticks(rate: int, size: int) -> int:
-    """Return the number of ticks of 64 ns in which `size` bytes leave at `rate` bytes/s; the time is first rounded down
-    to whole microseconds, as in iproute2.
+    """Return the number of ticks of 64 ns in which `size` bytes leave at `rate` bytes/s (at most 2**32 - 1); the time
+    is first rounded down to whole microseconds, as in iproute2.
     """
     return _ticks(int(1e6 * (size / min(rate, U32))))
 

@@ -69,8 +69,8 @@ class Words(Iterator[str]):
         return self._words.pop(0)
 
     def has(self, *words: str) -> bool:
-        """Return True, and remove the words, if `words` are the next ones in this order; else return False and remove
-        none.
+        """Return True, and remove the words, if `words` are the next ones of the line in this order; else return False
+        and remove none.
         """
         found = tuple(self._words[: len(words)]) == words
         del self._words[: len(words) * found]
@@ -93,7 +93,7 @@ class Words(Iterator[str]):
         return bool(self._words) and _QUANTITY.fullmatch(self._words[0]) is not None
 
     def end(self) -> None:
-        """Raise UnknownLineError, which names the next word, if there is one; else return."""
+        """Raise UnknownLineError, which names the next word, if words are left; else do nothing."""
         if self._words:
             raise self.problem(f"{self._words[0]!r} is not expected")
 
@@ -105,9 +105,10 @@ class Words(Iterator[str]):
 
 
 def tc(words: Words) -> MessageMaker:
-    """Return the function that returns the netlink message of a typed line of `tc qdisc` from a function that returns
-    the number of an interface by its name; `words` are the words after `tc`. Raises UnknownLineError, with a sentence,
-    for a line that netlab cannot translate.
+    """Return the function that returns the netlink message of a typed line of `tc qdisc` (add, replace, change or del,
+    at the root or below a parent) from a function that returns the number of an interface by its name; `words` are the
+    words after `tc`, and all are removed. Raises UnknownLineError, with a sentence, for a line that netlab cannot
+    translate.
 
     Examples
     --------
@@ -174,8 +175,9 @@ def _qdisc(words: Words) -> Qdisc:
 
 def _quantities(words: Words, rules: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
     """Remove all remaining words, names of a qdisc's options each followed by a quantity, and return the quantities by
-    netlab's names. `rules` has netlab's name and the factors of the units by the option's name in `tc`. Raises
-    UnknownLineError for another word; `rule` ends its text.
+    netlab's names, which end in the unit; a second quantity after a delay is "jitter_us". `rules` has netlab's name and
+    the factors of the units by the option's name in `tc`. Raises UnknownLineError for another word; `rule`, a clause
+    with the allowed names, ends its text.
     """
     found: dict[str, float] = {}
     for word in words:
@@ -200,8 +202,9 @@ def _netem(words: Words) -> Qdisc:
 
 
 def _tbf(words: Words) -> Qdisc:
-    """Return the tbf qdisc, a rate limit, that the remaining words describe. Raises UnknownLineError unless they give a
-    rate, a burst, and a limit or a latency.
+    """Return the tbf qdisc, a rate limit, that the remaining words describe; a latency replaces the limit by the bytes
+    that leave in that time, plus the burst. Raises UnknownLineError unless they give a rate, a burst, and a limit or a
+    latency.
     """
     quantities = _quantities(words, _TBF, "tbf has rate, burst, and limit or latency")
     rate_bps, burst_bytes, limit_bytes = (round(quantities.get(name, 0)) for name in ("rate", "burst", "limit"))
@@ -236,7 +239,8 @@ class Route:
 
     def message(self, verb: str, index: InterfaceIndex) -> bytes:
         """Return the netlink message that adds, replaces, changes or removes the route, as `verb` ("add", "replace",
-        "change" or "del") says; `index` returns the number of an interface from its name.
+        "change" or "del") says; `index` returns the number of an interface from its name. A route without a `device`
+        leaves the interface to the kernel.
         """
         return links.device_route(
             index(self.device) if self.device else None, self.to, self.via, self.source,
@@ -247,8 +251,9 @@ class Route:
 
 def route(words: Words, *, needs_device: bool = True) -> Route:
     """Return the route in a typed line of `ip route`; `words` are the words after its verb. If `needs_device` is False,
-    the line may leave the interface out, and the route's `device` is then "". Raises UnknownLineError, with a sentence,
-    for a line that netlab cannot translate.
+    the line may leave the interface out, and the route's `device` is then "". The source address is kept only with
+    "proto kernel", and scopes are ignored. Raises UnknownLineError, with a sentence, for a line that netlab cannot
+    translate.
     """
     values = {"to": words.one("a network")}
     for word in words:

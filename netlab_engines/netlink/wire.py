@@ -90,7 +90,7 @@ def message(kind: int, flags: int, body: bytes) -> bytes:
 
 def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the kind (a number such as RTM_NEWQDISC) and the body (bytes after the header) of each netlink message in
-    `data`, which was read from a socket.
+    `data`, which was read from a socket and has whole messages.
     """
     offset = 0
     while offset < len(data):
@@ -121,7 +121,7 @@ def batches(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
 
 def batch(requests: list[bytes]) -> bytes:
     """Return several netlink messages as the bytes of one request, with the sequence numbers 0, 1, 2, ... in their
-    order; the kernel acknowledges the last message, and reports an error for any.
+    order; the kernel acknowledges only the last message, and reports an error for any.
     """
     last = len(requests) - 1
     numbered = []

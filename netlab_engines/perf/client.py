@@ -32,8 +32,9 @@ def run_test(
     host: str, port: int, request: TestRequest, *, on_rows: Callable[[list[Counters]], None] | None = None
 ) -> dict[str, Any]:
     """Run the test `request` with the ``netlab perf`` server at the name or address `host` and this port to its end,
-    and return its report, as ``netlab perf --json`` prints it. `on_rows` gets the samples of all streams at the end of
-    each interval, in a thread of its own (None: nothing is called). Raises ThroughputError if the test fails.
+    and return its report, a dict: "sum" and "streams" (totals of all streams and of each), "intervals" (samples of both
+    sides) and "settings". `on_rows` gets the samples of this side's streams at the end of each interval, in a thread of
+    its own (None: nothing is called). Raises ThroughputError if the test is not allowed or fails.
 
     Parameters
     ----------
@@ -81,8 +82,8 @@ class _Test(Side):
         super().__init__(sock, f"The server at {self._server}")
 
     def run(self) -> dict[str, Any]:
-        """Run the whole test with the server and return its report, as ``netlab perf --json`` prints it; all
-        connections are closed at the end. Raises ThroughputError if it fails.
+        """Run the whole test with the server and return its report, a dict with "sum", "streams", "intervals" and
+        "settings"; all connections are closed at the end. Raises ThroughputError if it fails.
         """
         self._channel.start()
         try:
@@ -96,8 +97,9 @@ class _Test(Side):
             self._close()
 
     def _agree(self) -> Message:
-        """Ask the server for the test and return its READY message, which has the test's token (hexadecimal digits) and
-        the number of its first UDP stream. Raises ThroughputError if it refuses.
+        """Ask the server for the test and return its READY message, a dict with the test's token ("token", hexadecimal
+        digits) and the number of its first UDP stream ("stream_id"). Raises ThroughputError if it refuses or the
+        message lacks one.
         """
         self._channel.send("HELLO", test=self._request.to_message(), boot_id=boot_id())
         ready = self._next("READY", HANDSHAKE_S)
@@ -174,7 +176,7 @@ class _Test(Side):
 
     def _raise_waiting_error(self) -> None:
         """Raise the error in the next waiting event, if that is an error; if it is none, put the event back at the end
-        of the queue.
+        of the queue. Nothing happens if no event waits.
         """
         try:
             event = self._events.get_nowait()
@@ -184,7 +186,8 @@ class _Test(Side):
 
     def _start(self) -> float:
         """Start the client's receivers, let the server start, then start the client's senders; return the test's start
-        in s on this side's monotonic clock. Raises ThroughputError if the server does not start.
+        in s on this side's monotonic clock, which is when the senders, or without any the receivers, were started.
+        Raises ThroughputError if the server does not start.
         """
         start_s = time.monotonic()
         self._start_ends(start_s, sends=False)
@@ -199,7 +202,8 @@ class _Test(Side):
 
     def _wait_for_streams(self) -> None:
         """Wait until all data of both sides has arrived; datagrams in flight have some round trips for that. Raises
-        ThroughputError if the streams do not end in time or the connection breaks.
+        ThroughputError if the streams of a test with a duration do not end within 3 PATIENCE_S s of their planned end,
+        or the connection breaks.
         """
         missing = {"mine done"} if self._request.direction == "up" else {"mine done", "DONE"}
         deadline_s = None
@@ -219,8 +223,10 @@ class _Test(Side):
                 self._wait_for_datagrams(counters_by_index(event, self._request))
 
     def _bye(self, ready: Message, rows: list[Counters]) -> dict[str, Any]:
-        """Exchange counters with the server and return the test's report; `ready` is the server's READY message, and
-        `rows` are this side's samples. Raises ThroughputError if the server does not answer.
+        """Exchange counters with the server and return the test's report, a dict: "sum" (totals of all streams),
+        "streams" (of each), "intervals" (samples, each with its "side", "client" or "server") and "settings". `ready`
+        is the server's READY message, and `rows` are this side's samples. Raises ThroughputError if the server does not
+        answer.
         """
         request = self._request
         own = self._counters()

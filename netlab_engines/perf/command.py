@@ -101,7 +101,7 @@ def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run ``netlab perf`` as a server or a client with the parsed options `args`, print errors, and return its exit
-    code: 0, EXIT_FAILED after an error or EXIT_INTERRUPTED after Ctrl-C.
+    code: 0, EXIT_FAILED after an error of the test or the options, or EXIT_INTERRUPTED after Ctrl-C at a client.
     """
     try:
         _check_role(args)
@@ -182,8 +182,9 @@ def volume_bytes(text: str) -> int:
 
 
 def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
-    """Run a server with the parsed options `args` until Ctrl-C or SIGTERM; print a log and a final line, and write the
-    report of each test as a line of JSON to `out` (None: nowhere). Raises ThroughputError if it cannot listen.
+    """Run a server with the parsed options `args` until Ctrl-C or SIGTERM; print a log and a final line (only failures
+    if `out` is the standard output), and write the report of each test as a line of JSON to `out` (None: nowhere).
+    Raises ThroughputError if it cannot listen.
     """
 
     def report(peer: str, request: TestRequest, result: dict[str, Any]) -> None:
@@ -230,8 +231,9 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
 
 
 def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
-    """Run the test of a client with the parsed options `args`, print its table and summary, and write its report as
-    JSON to `out` (None: nowhere). Raises ThroughputError if it fails or a stream ended early.
+    """Run the test of a client with the parsed options `args`, print its table and summary (not if `out` is the
+    standard output), and write its report as JSON to `out` (None: nowhere). Raises ThroughputError if it fails, or,
+    after all that, if a stream ended early.
     """
     request = request_from(args)
     table = IntervalTable(request, args.format)
@@ -298,8 +300,8 @@ def _write(out: TextIO, text: str) -> None:
 
 def _number(metavar: str | None, low: float, high: float, rule: str, read: type[int | float] = float) -> dict[str, Any]:
     """Return the keyword arguments of argparse's `add_argument` for an option that is a number from `low` to `high`,
-    parsed by `read`. `metavar` is the value's name in the help (None: argparse's choice), and `rule` the sentence of
-    the error for another value.
+    "type" (a function that parses by `read` and checks) and "metavar". `metavar` is the value's name in the help (None:
+    argparse's choice), and `rule` the sentence of the error for another value.
     """
 
     def number(text: str) -> float:

@@ -58,8 +58,8 @@ class Endpoint:
             pass
 
     def sample(self) -> Counters:
-        """Return what this end sent or received since the last sample (bytes and, by protocol, datagrams or
-        retransmissions) and its present state, by the column's name in the interval table. Raises OSError if the
+        """Return what this end sent or received since the last sample ("bytes" and, by protocol, "datagrams" or
+        "retransmits") and its present state, by the column's name in the interval table. Raises OSError if the
         connection is gone.
         """
         raise NotImplementedError
@@ -162,8 +162,9 @@ class TcpSending(Endpoint):
         return info
 
     def sample(self) -> Counters:
-        """Return the bytes acknowledged and the segments retransmitted since the last sample, and the present windows
-        in segments, round-trip time in ms and delivery rate in Mbit/s. Raises OSError if the connection is gone.
+        """Return the bytes acknowledged and the segments retransmitted since the last sample ("bytes", "retransmits"),
+        and the present "cwnd_segments", "ssthresh_segments", "rtt_ms" and "delivery_rate_mbps", None if not known.
+        Raises OSError if the connection is gone.
         """
         info = self._read()
         grown = self._increases(bytes=max(0, info.bytes_acked or 0), retransmits=info.retransmits or 0)
@@ -186,8 +187,9 @@ class TcpSending(Endpoint):
         self._cwnd_max = 0
 
     def counters(self) -> Counters:
-        """Return the totals without the omitted part: bytes sent, segments retransmitted, round-trip times in ms, and
-        windows in segments; also the segment size in bytes, the congestion control and the error (None: none).
+        """Return the totals without the omitted part by name: "sent_bytes", "retransmits", "rtt_min_ms", "rtt_mean_ms"
+        and "rtt_max_ms" (None without a sample), and "cwnd_max_segments"; and the present "cwnd_segments", "mss_bytes",
+        "congestion" (its name) and "error" (a text, None: none).
         """
         info, sender, rtts_ms = self._read(), self._sender, self._rtts_ms
         return {
@@ -234,7 +236,7 @@ class TcpReceiving(Endpoint):
             pass
 
     def sample(self) -> Counters:
-        """Return the bytes received since the last sample, under the name "bytes"."""
+        """Return the number of bytes received since the last sample, under the name "bytes"."""
         return self._increases(bytes=self._receiver.received_bytes)
 
     def mark_omitted(self) -> None:
@@ -243,8 +245,8 @@ class TcpReceiving(Endpoint):
         self._omitted_until_s = time.monotonic()
 
     def counters(self) -> Counters:
-        """Return the bytes received, the time in s in which they arrived, both without the omitted part, and the error
-        (None: none).
+        """Return a dict of the bytes received ("received_bytes"), the time in s in which they arrived ("seconds"), both
+        without the omitted part, and the text of an error ("error", None: none).
         """
         receiver = self._receiver
         first_s = receiver.first_s if self._omitted_until_s is None else self._omitted_until_s
@@ -317,8 +319,9 @@ class UdpSending(Endpoint):
         )
 
     def counters(self) -> Counters:
-        """Return the payload bytes and the datagrams sent, without the omitted ones, the time in s that sending them
-        took, and the error (None: none).
+        """Return a dict of the payload bytes and the datagrams sent, without the omitted ones ("sent_bytes",
+        "datagrams"), the time in s that sending them took ("sending_seconds", missing before the start), and the text
+        of an error ("error", None: none).
         """
         if not self._senders:
             return {"sent_bytes": 0, "datagrams": 0, "error": None}
@@ -357,7 +360,7 @@ class UdpReceiving(Endpoint):
 
     def wait_for_rest(self, sent_datagrams: int, quiet_s: float) -> None:
         """Wait until `sent_datagrams` datagrams (the number that the sender has sent, without the omitted ones) have
-        arrived, or none has arrived for `quiet_s` s.
+        arrived, or none has arrived for `quiet_s` s; they are counted meanwhile.
         """
         self._receiver.read_now()
         seen, moved_s = self._account.received_datagrams, time.monotonic()
@@ -368,8 +371,9 @@ class UdpReceiving(Endpoint):
                 seen, moved_s = self._account.received_datagrams, time.monotonic()
 
     def sample(self) -> Counters:
-        """Return the payload bytes and datagrams received and the datagrams lost since the last sample, the omitted
-        ones included, and the present jitter in ms; the number of lost ones is negative if late ones arrived.
+        """Return a dict of the payload bytes and datagrams received and the datagrams lost since the last sample, the
+        omitted ones included ("bytes", "datagrams", "lost"), and the present jitter in ms ("jitter_ms"); "lost" is
+        negative if late ones arrived.
         """
         self._receiver.read_now()
         both = (self._account, self._omitted)
@@ -383,9 +387,11 @@ class UdpReceiving(Endpoint):
         return {**grown, "jitter_ms": self._account.jitter_ms}
 
     def counters(self) -> Counters:
-        """Return the payload bytes and the different datagrams received without the omitted ones, the time in s in
-        which they arrived, the numbers of reordered and duplicate ones, jitter and delays in ms, drops in the socket's
-        buffer, and the error (None: none).
+        """Return a dict of the payload bytes and the different datagrams received without the omitted ones
+        ("received_bytes", "received_datagrams"), the time in s in which they arrived ("seconds", 0 for less than two),
+        the numbers "reordered" and "duplicates", "jitter_ms", the smallest, mean and largest delay ("delay_min_ms",
+        ...; None without datagrams), drops in the socket's buffer ("buffer_drops", with the omitted ones) and the text
+        of an error ("error", None: none).
         """
         account = self._account
         count = account.received_datagrams
@@ -451,7 +457,8 @@ class Sampler:
 
     def _run(self) -> None:
         """Sample all ends at the end of each interval, and tell them when the omitted time ends, until `stop`; then
-        sample once more. Runs in the thread.
+        sample once more unless that follows the last sample at once. Intervals through which the machine slept are
+        skipped. Runs in the thread.
         """
         marked = self._omit_s == 0
         number = 1
@@ -473,8 +480,10 @@ class Sampler:
             self._sample()
 
     def _sample(self) -> None:
-        """Append a row to `rows` for each end of a stream, for the time since the last sample, and pass the rows on; an
-        end whose connection is gone has none.
+        """Append a row to `rows` for each end of a stream, for the time since the last sample, and pass the rows to
+        `on_rows`; an end whose connection is gone has none. A row has "stream" (from 1), "t_s" (s from the test's
+        start), "seconds" (its length), "goodput_mbps", "omitted" (whether it does not count), and the counters of the
+        end's `sample`.
         """
         from_s, self._sampled_s = self._sampled_s, time.monotonic()
         length_s = max(self._sampled_s - from_s, 1e-9)
@@ -585,7 +594,9 @@ class Side:
                 endpoint.stop()
 
     def _counters(self) -> dict[int, Counters]:
-        """Return the totals of each of this side's ends by the stream's index (from 0)."""
+        """Return the totals of each of this side's ends, a dict as `Endpoint.counters` returns it, by the stream's
+        index (from 0).
+        """
         return {index: endpoint.counters() for index, endpoint in self._endpoints.items()}
 
     def _close(self) -> None:

@@ -92,8 +92,8 @@ class TestRequest:
 
     @classmethod
     def from_message(cls, message: object) -> TestRequest:
-        """Return the test in `message`, a JSON value that came from the network. Raises ThroughputError for any mistake
-        in it.
+        """Return the test in `message`, a JSON value that came from the network; settings that it lacks have their
+        defaults. Raises ThroughputError for any mistake in it.
         """
         if not isinstance(message, dict):
             raise ThroughputError("The requested test must be a JSON object.")
@@ -220,8 +220,8 @@ class Channel:
 
 
 def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[str, Any]]:
-    """Return the counters in a message BYE, ACK: BYE or DONE, by name, for each stream of the test by its index (from
-    0); a stream without counters has {}. Raises ThroughputError if they are not valid.
+    """Return the counters in a message BYE, ACK: BYE or DONE, by name (without "index"), for each stream of the test by
+    its index (from 0); a stream without counters has {}. Raises ThroughputError if they are not valid.
     """
     try:
         counters = {entry["index"]: entry for entry in message["counters"]}

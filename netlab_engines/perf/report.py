@@ -51,8 +51,10 @@ def describe(request: TestRequest) -> str:
 def combine(
     request: TestRequest, client: Mapping[int, Record], server: Mapping[int, Record], *, same_clock: bool = True
 ) -> tuple[Record, list[Record]]:
-    """Return the record of all streams together and a list with a record for each stream, from the counters of the
-    client's and the server's ends by the stream's index (from 0). One-way delays become None unless `same_clock`, that
+    """Return the record (a dict) of all streams together and a list with a record for each stream, from the counters of
+    the client's and the server's ends by the stream's index (from 0). A record has the counters of both ends, "stream"
+    (from 1), "direction", "error", "goodput_mbps" and, for UDP, "lost", "loss_rate", "offered_mbps" and "sent_mbps";
+    the sum has no "stream", "direction" and "error". One-way delays of a stream become None unless `same_clock`, that
     is, both sides are on the same machine.
 
     Goodput is the receiver's data over the receiver's own time. The loss rate is ``1 - received / sent``, which
@@ -88,8 +90,9 @@ def combine(
 
 
 def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
-    """Return the record of all streams together: sums of counts, the longest time, the smallest of minima, the largest
-    of maxima, the means of means, and the rates that follow.
+    """Return the record of all streams together: sums of counts, the longest time ("seconds"), the smallest of minima,
+    the largest of maxima, the means of means and of the jitter, and the rates in Mbit/s and the loss rate that follow;
+    values that no stream has are left out.
     """
     total: Record = {name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)}
     total["seconds"] = max((s["seconds"] for s in streams), default=0.0)
@@ -164,8 +167,8 @@ class IntervalTable:
         return lines
 
     def rows(self, samples: Sequence[Record]) -> list[str]:
-        """Return the lines of the table for one interval, from the samples of its streams, one for each (at least one);
-        a star marks an interval that does not count.
+        """Return the lines of the table for one interval, from the samples of its streams (at least one; a stream
+        without a sample is shown as "-"); a star marks an interval that does not count.
         """
         by_stream = {sample["stream"]: sample for sample in samples}
         first = samples[0]
@@ -203,8 +206,9 @@ class IntervalTable:
 
 
 def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
-    """Return the lines of the final table of a test, and sentences about problems after it. `streams` has the record of
-    each stream, `total` that of all together; volumes are in `unit`, "B", "KB" or "MB".
+    """Return the lines of the final table of a test (without a sum for a single stream), and sentences about problems
+    after it: full buffers, slow senders and streams that ended early. `streams` has the record of each stream, `total`
+    the one of all together; volumes are in `unit`, "B", "KB" or "MB".
 
     The table has a row or a column per stream, whichever fits the terminal better.
     """
@@ -305,7 +309,8 @@ def number(value: float | None) -> str:
 
 def _cell(record: Record, key: str, unit: str) -> str:
     """Return the text of a table's cell: the record's value under `key`, a volume in `unit` ("B", "KB" or "MB") if the
-    name ends in bytes. For "rtt" and "delay" it has minimum, mean and maximum in ms.
+    name ends in bytes, "-" for a missing value that is not a volume. For "rtt" and "delay" it has minimum, mean and
+    maximum in ms, with slashes between.
     """
     if key.endswith("bytes"):
         return amount(record[key], unit)

@@ -87,8 +87,9 @@ class Server:
         self.port: int = self._listener.getsockname()[1]
 
     def serve(self) -> None:
-        """Accept clients, each in a thread of its own; blocks until another thread calls `close`, or until an exception
-        such as that of Ctrl-C. Raises OSError if no more connections can be accepted.
+        """Accept clients, each in a thread of its own, and read datagrams in another; blocks until another thread calls
+        `close`, or until an exception such as that of Ctrl-C. Clients beyond a number that have not said what they want
+        are rejected and counted. Raises OSError if no more connections can be accepted.
         """
         threading.Thread(target=self._read_hellos, name="hellos", daemon=True).start()
         while True:
@@ -230,8 +231,9 @@ class Session(Side):
         self._client_boot_id = ""
 
     def run(self, on_agreement: Callable[[], None]) -> None:
-        """Serve the client until the test ends or fails, report the result to the server, and close all connections;
-        network errors are logged and not raised. `on_agreement` is called once the test is accepted.
+        """Serve the client until the test ends or fails, add it to the server's totals, pass the report of a finished
+        test to `on_report`, and close all connections; an error is sent to the client and logged, and not raised.
+        `on_agreement` is called once the test is accepted.
         """
         server = self._server
         self._channel.start()
@@ -390,8 +392,9 @@ class Session(Side):
             self._channel.send("DONE", counters=counters_in_order({end.index: end.counters() for end in senders}))
 
     def _wait_for_bye(self, request: TestRequest) -> dict[int, Counters]:
-        """Wait for the client's BYE, until 4 · PATIENCE_S s after the planned end of the test `request`, and return the
-        client's counters by the stream's index (from 0). Raises ThroughputError if none comes.
+        """Wait for the client's BYE, until 4 PATIENCE_S s after the planned end of the test `request` (or after the
+        longest time that the server allows), and return the client's counters, dicts by the stream's index (from 0).
+        Raises ThroughputError if none comes.
         """
         allowed_s = self._server.max_time_s
         if request.duration_s is not None:
@@ -403,9 +406,9 @@ class Session(Side):
         return counters_by_index(bye, request)
 
     def _finish(self, request: TestRequest, sampler: Sampler, client_counters: dict[int, Counters]) -> Counters:
-        """Wait for data in flight, stop `sampler`, send the client this side's counters and samples, and return the
-        report: `sum` of all streams and `streams`. `client_counters` has the client's counters by the stream's index
-        (from 0).
+        """Wait for data in flight, stop `sampler`, send the client this side's counters and samples (none if there are
+        more than MAX_ROWS_SENT), and return the report: "sum" (the record of all streams) and "streams" (a record for
+        each). `client_counters` has the client's counters by the stream's index (from 0).
         """
         self._wait_for_datagrams(client_counters)
         for endpoint in self._endpoints.values():

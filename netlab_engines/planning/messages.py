@@ -11,9 +11,10 @@ from netlab_engines.planning.settings import STATIC_SYSCTLS
 
 
 def veth_messages(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Lines]:
-    """Return the netlink messages that make the veth pairs of a plan's links, each with a command line for errors, by
-    the name of the node that sends them; links with a medium have no pair. `interfaces` gives each node's new
-    interfaces their numbers, and `space` returns the file descriptor of a node's network namespace by the node's name.
+    """Return the netlink messages that make the veth pairs of a plan's links, as pairs of a command line for errors and
+    the message's bytes, in lists by the name of the node that sends them; links with a medium have no pair.
+    `interfaces` gives each node's new interfaces their numbers, and `space` returns the file descriptor of a node's
+    network namespace by the node's name.
 
     Parameters
     ----------
@@ -47,9 +48,10 @@ def node_sysctls(plan: Plan, name: str) -> dict[str, str]:
 
 
 def configuration_messages(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Lines:
-    """Return the netlink messages that configure one node, each with its command line for errors: first those of
-    `ip_lines` (lines of `ip` without that word), then those of the queues and filters in `queueing`. `own` has the
-    numbers of the node's interfaces. Raises UnknownLineError for an `ip` line that netlab cannot translate.
+    """Return the netlink messages that configure one node, as pairs of a command line for errors and the message's
+    bytes: first those of `ip_lines` (lines of `ip` without that word), then those of the queues and filters in
+    `queueing`. `own` has the numbers of the node's interfaces, and gets those of interfaces that a line makes. Raises
+    UnknownLineError for an `ip` line that netlab cannot translate, and KeyError for an interface that is not in `own`.
     """
     messages = [(f"ip {line}", ip_line(line, own)) for line in ip_lines]
     return messages + [(f"tc {each.line}", each.message(own)) for each in queueing]

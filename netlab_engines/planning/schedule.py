@@ -79,9 +79,9 @@ def transition(
 
 
 def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[AttachedQdisc | ClassElement]:
-    """Return the queueing at the sending interface of a direction with this shape: rate limit, queue and classes, or []
-    without a rate. If the direction is not `up`, the rate limit is DRAINING_MBPS, so that the queue empties. `clock` is
-    "virtual" or "real".
+    """Return the queueing at the sending interface of a direction with this shape: rate limit, queue and the queue's
+    classes and filters, or [] without a rate. If the direction is not `up`, the rate limit is DRAINING_MBPS, so that
+    the queue empties. `clock` is "virtual" or "real".
     """
     found = shaping.queue_qdiscs(interface, shape, clock)
     if up or not found:
@@ -96,9 +96,9 @@ def _replacement_steps(
     old_queueing: Sequence[AttachedQdisc | ClassElement],
     new_queueing: Sequence[AttachedQdisc | ClassElement],
 ) -> list[Queueing]:
-    """Return the lines of `tc` that turn the queueing `old_queueing` of the interface with the name `interface` into `new_queueing`:
-    changes of what differs or, if the kinds of queue disciplines differ, the removal of `old_queueing`, if there is one, and
-    all of `new_queueing`.
+    """Return the lines of `tc` that turn the queueing `old_queueing` of the interface with the name `interface` into
+    `new_queueing`: changes of what differs (and of a fifo whose rate limit changes) or, if the kinds of queue
+    disciplines or the classes differ, the removal of `old_queueing`, if there is one, and all of `new_queueing`.
     """
     if [one.identity for one in old_queueing] != [one.identity for one in new_queueing]:
         return [*([removal(interface)] if old_queueing else []), *new_queueing]
@@ -122,8 +122,8 @@ def _wire_steps(
 ) -> list[str | Queueing]:
     """Return the lines of `ip` (as texts without that word) and of `tc` that change the wire in front of the receiving
     interface `arriving` from the shape `old` to `new` and from up or down (`was_up`) to `is_up`; [] if nothing changes.
-    `clock` is "virtual" or "real", and `seed` is the seed of a wire that begins to make random draws (None: the
-    kernel's own).
+    A direction that is down has a wire device even if its shape needs none. `clock` is "virtual" or "real", and `seed`
+    is the seed of a wire that begins to make random draws (None: the kernel's own).
     """
     device = shaping.wire_device(arriving)
     old_queueing, new_queueing = (
@@ -209,8 +209,8 @@ class Schedule:
 
     def _steps(self, due: _FutureChange) -> list[Step]:
         """Update the shape and state of the direction that the change `due` concerns, and return the steps for the
-        kernels. If it is a step of a trace, add the next step to the future changes, or return [] if a later change has
-        replaced the trace.
+        kernels. If it is a step of a trace, or a new rate that is one, add the trace's next step to the future changes;
+        return [] if a later change has replaced the trace.
         """
         place, fields, up = due.change["direction"], dict(due.change["shape"]), due.change["up"]
         if due.rest is not None:
@@ -243,7 +243,7 @@ class Schedule:
 def _trace_steps(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple[int, float]]:
     """Yield the time in ns from the run's start and the rate in Mbit/s of each step of a trace that begins at
     `start_ns` and is repeated without end; a trace of one step yields once. On the `clock` "real" the steps are longer
-    than on "virtual".
+    and their rates never below REAL_CLOCK_OUTAGE_MBPS.
     """
     steps = trace["steps"] if clock == "virtual" else _coarse_steps(trace)
     if len(steps) == 1:
@@ -255,8 +255,9 @@ def _trace_steps(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple
 
 
 def _coarse_steps(trace: TraceSteps) -> list[tuple[float, float]]:
-    """Return a trace as equal steps of about REAL_CLOCK_STEP_S s, long enough for a real clock: the start of each in s
-    from the trace's start, and its mean rate in Mbit/s, at least REAL_CLOCK_OUTAGE_MBPS.
+    """Return a trace as equal steps of about REAL_CLOCK_STEP_S s, long enough for a real clock: a list of pairs of a
+    step's start in s from the trace's start and its mean rate in Mbit/s, at least REAL_CLOCK_OUTAGE_MBPS. A trace
+    shorter than two such steps has one.
     """
     steps, duration_s = trace["steps"], trace["duration_s"]
     count = max(1, int(duration_s / REAL_CLOCK_STEP_S))
@@ -307,8 +308,8 @@ def _with_first_rate(item: Change) -> Change:
 
 def gso_off_steps(plan: AgentPlan, items: Sequence[Item], done: list[str]) -> list[Step]:
     """Return the steps that switch segmentation offload off on all interfaces of those hosts that need it for the
-    plan's links in their present shape and the traffic `items`. Hosts in `done` are left out, because their offload is
-    off already; the new ones are appended to it.
+    plan's links in their present shape and the traffic `items`. Hosts in the list `done` are left out, because their
+    offload is off already; the new ones are appended to it.
     """
     small = shaping.segment_bytes_by_host(items)
     hosts = shaping.hosts_with_unsafe_gso(plan["directions"], plan["hosts"], plan["clock"], small)

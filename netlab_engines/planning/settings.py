@@ -26,7 +26,7 @@ SCRIPT_GRID_NS = 500_000_000
 
 def script_start_ns(now_ns: int) -> int:
     """Return the time since boot, in ns, at which a Mininet script begins whose Python was ready at `now_ns`: the next
-    multiple of SCRIPT_GRID_NS after it.
+    multiple of SCRIPT_GRID_NS after it, never `now_ns` itself.
     """
     return (now_ns // SCRIPT_GRID_NS + 1) * SCRIPT_GRID_NS
 

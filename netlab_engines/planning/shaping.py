@@ -75,9 +75,9 @@ def has_wire(shape: Shape) -> bool:
 
 
 def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc | ClassElement]:
-    """Return the queueing for the sending interface with the name `interface` of a direction with this shape, from the
-    root inwards: the rate limit, the queue and the queue's classes; [] without a rate. `clock` is "virtual" or "real",
-    on which the bucket of the rate limit is larger.
+    """Return the queueing for the sending interface with the name `interface` of a direction with this shape, in a list
+    from the root inwards: the rate limit, the queue, and the queue's classes and filters; [] without a rate. `clock` is
+    "virtual" or "real", on which the bucket of the rate limit holds at least REAL_CLOCK_BURST_S s of data.
     """
     rate_mbps = shape["rate_mbps"]
     if rate_mbps is None:
@@ -105,8 +105,10 @@ def wire_qdisc(
     device: str, shape: Shape, clock: str, seed: int | None = None, *, every_option: bool = False
 ) -> AttachedQdisc:
     """Return the `netem` on the device with the name `device` that delays, loses and duplicates packets of a direction
-    with this shape; `clock` is "virtual" or "real". Its random draws follow from `seed` (None: from the kernel's own
-    seed). If `every_option`, a missing rate is set to 0, as a change of an existing wire requires.
+    with this shape, and delays each by its serialization time at the direction's rate (not if jitter may reorder).
+    `clock` is "virtual" or "real", on which that rate is a little higher. Its random draws follow from `seed` (None:
+    from the kernel's own seed). If `every_option`, a missing rate is set to 0, as a change of an existing wire
+    requires.
     """
     delay_ms, jitter_ms, rate_mbps = shape["delay_ms"], shape["jitter_ms"], shape["rate_mbps"]
     rate_bps = None
@@ -134,7 +136,8 @@ def wire_qdisc(
 
 def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
     """Return the seed of the random draws of each direction's wire, a number of 64 bits, in the order of `directions`;
-    it follows from the run's `seed` and the direction's nodes, and not from other links.
+    it follows from the run's `seed`, the direction's nodes and, among several links of the same nodes, its position,
+    and not from other links.
     """
     parallel: Counter[tuple[str, str]] = Counter()
     found = []
@@ -161,8 +164,8 @@ def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
 
 
 def _framing(shape: Shape) -> tuple[int, int]:
-    """Return the bytes that the rate limit of a direction with this shape adds to each packet's length, and the
-    smallest length in bytes that it counts; both are 0 except for Ethernet framing.
+    """Return the bytes that the rate limit of a direction with this shape adds to each packet's length (which includes
+    the Ethernet header), and the smallest length in bytes that it counts; both are 0 except for Ethernet framing.
     """
     return (ETHERNET_OVERHEAD_BYTES, MIN_WIRE_FRAME_BYTES) if shape["framing"] == "ethernet" else (0, 0)
 
@@ -192,8 +195,8 @@ def wire_device(interface: str) -> str:
 
 def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
     """Return the two capture points of a direction, in a list: one where packets leave its sending interface, one where
-    they arrive at the receiving node, after the wire if it has one. Each is the node's name, the device's, whether the
-    packets leave that device, and the name of the capture's file.
+    they arrive at the receiving node, after the wire if it has one. Each is a tuple of the node's name, the device's,
+    whether packets that leave that device (else those that arrive) are captured, and the name of the capture's file.
     """
     leaving, arriving = direction["interface"], direction["dst_interface"]
     wired = has_wire(direction["shape"])
@@ -204,9 +207,10 @@ def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
 def shape_network(
     directions: list[Hop], clock: str, without_offload: list[str], seed: int
 ) -> tuple[dict[str, list[str]], dict[str, list[Queueing]]]:
-    """Return the lines of `ip` (without that word) and the queueing that shape all directions, each by the name of the
-    node on which they are to be made, in order. Segmentation offload is switched off for the hosts in
-    `without_offload`. `clock` is "virtual" or "real", and the random draws of the wires follow from the run's `seed`.
+    """Return the lines of `ip` (without that word) and the queueing that shape all directions, two dicts of lists in
+    order by the name of the node on which they are to be made; nodes without any are left out. Segmentation offload is
+    switched off for the hosts in `without_offload`. `clock` is "virtual" or "real", and the random draws of the wires
+    follow from the run's `seed`.
     """
     ip_lines: dict[str, list[str]] = {}
     queueing: dict[str, list[Queueing]] = {}
@@ -267,9 +271,9 @@ def _two_fit_the_bucket(mss_bytes: int) -> bool:
 
 
 def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[str], tbf_splits: bool) -> bool:
-    """Return whether an offloaded segment of the host with the name `host` can reach a queue or a wire unsplit.
-    `leaving` has the directions that leave each node, by its name; `hosts` are the names of all hosts, at which paths
-    end; `tbf_splits` is whether a `tbf` splits this host's segments.
+    """Return whether an offloaded segment of the host with the name `host` can reach a queue or a wire unsplit, on any
+    path through switches and routers. `leaving` has the directions that leave each node, by its name; `hosts` are the
+    names of all hosts, at which paths end; `tbf_splits` is whether a `tbf` splits this host's segments.
     """
     seen, ahead = {host}, [host]
     while ahead:

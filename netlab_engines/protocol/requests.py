@@ -107,8 +107,8 @@ class Requests(Protocol):
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
         """Build the network of a plan, whose traffic and captures begin at the lab's start, which may be in the future;
-        the answer has the start in ns on the lab's real-time clock. With `programs`, the nodes can also run a user's
-        commands.
+        return the start in ns on the lab's real-time clock ("origin_ns") and the time ("now_s"). With `programs`, the
+        nodes can also run a user's commands.
         """
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
@@ -122,8 +122,9 @@ class Requests(Protocol):
         """
 
     def tables(self, streams: int, queues: int) -> Tables:
-        """Return all counters so far; of the samples, leave out the first `streams` rows of connections and the first
-        `queues` rows of queues, which the caller has already.
+        """Return all counters so far, as lists of rows by the name of their table ("flows", "streams", "queues",
+        "datagrams"), and the traffic that was started ("items"); of the samples, leave out the first `streams` rows of
+        connections and the first `queues` rows of queues, which the caller has already.
         """
 
     def totals(self, label: str) -> TotalsReply:
@@ -141,7 +142,8 @@ class Requests(Protocol):
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
         """Change the directions with these numbers (positions in the plan's list, from 0) from now on: set the fields
-        of `shape` (None: none), and switch them on or off as `up` says (None: leave).
+        of `shape` (None: none; the others stay), and switch them on or off as `up` says (None: leave). Return the
+        network time.
 
         `rate_mbps` may be `TraceSteps`, which begin now. Queues and wires that stay keep their packets. A link that is switched off
         loses its packets; routes stay as they are.
@@ -218,8 +220,9 @@ class Terminals(Protocol):
         until_text: bool = False,
     ) -> TerminalReply:
         """Send `keys` to the terminal of the process `pid`, let `turn_s` s of network time pass (if `until_text`, only
-        until there is output), and return the output, whether the process has ended, and its exit code (None if not
-        known). `size` is a new size, rows and columns (None: unchanged); `close` closes the terminal.
+        until there is output), and return the output ("text"), whether the process has ended ("ended"), its exit code
+        ("code", None if not known) and the time ("now_s"). `size` is a new size, rows and columns (None: unchanged);
+        `close` closes the terminal.
         """
 
 
@@ -228,16 +231,16 @@ class Scripts(Protocol):
 
     def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
         """Run a Mininet script in the working directory `directory` to its end, with a text message for each piece of
-        its output; the answer has its exit code. `words` are its path and arguments, `seed` seeds the random draws,
-        `home` is its home directory, and `keys` has the lines that Mininet's prompt reads.
+        its output; return its exit code ("code") and the time ("now_s"). `words` are its path and arguments, `seed`
+        seeds the random draws, `home` is its home directory, and `keys` has the lines that Mininet's prompt reads.
         """
 
     def open_script(
         self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int
     ) -> ProcessReply:
         """Start a Mininet script on a new terminal of `rows` by `columns` characters, in the working directory
-        `directory`; the answer has its pid, by which later requests name the terminal. `words` are its path and
-        arguments, `seed` seeds the random draws, and `home` is its home directory.
+        `directory`; return its pid ("pid"), by which later requests name the terminal, and the time ("now_s"). `words`
+        are its path and arguments, `seed` seeds the random draws, and `home` is its home directory.
         """
 
     def end_programs(self) -> TimeReply:

@@ -69,9 +69,10 @@ class BatchReader:
 
     def read(self) -> tuple[list[tuple[int, int, int]], list[int], list[int]]:
         """Return three lists of equal length for the datagrams that wait, at most `slots`, without waiting: the header
-        (stream id, sequence number, time of sending in ns on CLOCK_REALTIME), the payload's size in bytes, and the
-        kernel's time of arrival in ns on CLOCK_REALTIME; they are empty if none waits. Where a size is below that of a
-        header, the header is garbage. Raises OSError if the network fails.
+        (a tuple of stream id, sequence number, time of sending in ns on CLOCK_REALTIME), the payload's size in bytes,
+        and the kernel's time of arrival in ns on CLOCK_REALTIME. The lists are empty if none waits, the peer refused an
+        earlier datagram, or a signal came. Where a size is below that of a header, the header is garbage. Raises
+        OSError if the network fails otherwise.
         """
         self._messages[:] = self._fresh_messages
         count: int = self._recvmmsg(self._fd, self._address, self.slots, socket.MSG_DONTWAIT | socket.MSG_TRUNC, None)
@@ -102,9 +103,10 @@ class TrainReader:
         self._control_bytes = socket.CMSG_SPACE(4) + socket.CMSG_SPACE(_TIMESPEC.size)
 
     def read(self) -> tuple[int, int, int] | None:
-        """Read one train into `buffer` without waiting, and return its size in bytes, the size in bytes of each of its
-        datagrams (the last may be shorter), and its arrival in ns on CLOCK_REALTIME (0 without a time stamp). Return
-        None if none waits. Raises OSError if the network fails.
+        """Read one train into `buffer` without waiting, and return a tuple of its size in bytes, the size in bytes of
+        each of its datagrams (the last may be shorter), and its arrival in ns on CLOCK_REALTIME (0 without a time
+        stamp). Return None if none waits or the peer refused an earlier datagram. Raises OSError if the network fails
+        otherwise.
         """
         try:
             total, control, _, _ = self._sock.recvmsg_into(self._buffers, self._control_bytes, socket.MSG_DONTWAIT)
@@ -146,8 +148,8 @@ class Train:
 
     def fill(self, seq: int, sent_ns: int, datagrams: int) -> memoryview:
         """Return the bytes of the next `datagrams` datagrams, at most `self.datagrams`, with the sequence numbers from
-        `seq` on, a multiple of `self.datagrams`, and the time of sending `sent_ns` in ns on CLOCK_REALTIME. The next
-        call overwrites them.
+        `seq` on, a multiple of `self.datagrams`, and the time of sending `sent_ns` in ns on CLOCK_REALTIME, as a view
+        of the buffer, which the next call overwrites.
         """
         header = HEADER.pack(0, seq, sent_ns)
         current, buffer, stride = self._current, self._buffer, self.payload_bytes

@@ -139,8 +139,9 @@ class StreamAccount:
         return None if self._timely_last_ns is None else self._timely_last_ns / NS_PER_S
 
     def add(self, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
-        """Count the datagram with the sequence number `seq` (from 0) and a payload of `size` bytes. `arrival_ns` is in
-        ns on the monotonic clock, and `sent_ns`, too, if the one-way delay is to have a meaning.
+        """Count the datagram with the sequence number `seq` (from 0) and a payload of `size` bytes; a number that has
+        come before counts only as a duplicate. `arrival_ns` is in ns on the monotonic clock, and `sent_ns`, too, if the
+        one-way delay is to have a meaning.
         """
         if seq >= self.next_seq:
             if seq > self.next_seq:
@@ -157,8 +158,8 @@ class StreamAccount:
 
     def add_run(self, first_seq: int, sent_ns: Sequence[int], arrival_ns: Sequence[int], sizes: Sequence[int]) -> None:
         """Count datagrams of consecutive sequence numbers from `first_seq` on; `sent_ns`, `arrival_ns` (ns on the
-        monotonic clock, in order) and `sizes` (payload in bytes) have an entry for each. If all are new, this takes
-        hardly longer than one datagram.
+        monotonic clock, in order) and `sizes` (payload in bytes) have an entry for each. If all numbers are above every
+        earlier one, this takes hardly longer than one datagram; else each is counted by `add`.
         """
         count = len(sizes)
         if first_seq < self.next_seq:
@@ -187,9 +188,9 @@ class StreamAccount:
         self._jitter_ns *= (15 / 16) ** (count - 1)
 
     def _count_datagrams(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], count: int, size: int) -> None:
-        """Add `count` new datagrams with `size` bytes of payload in total to the delays, the jitter, the totals and the
-        intervals. Their transit times and arrivals in ns (on the monotonic clock) have an entry for each datagram, or
-        one for all.
+        """Add `count` new datagrams with `size` bytes of payload in total to the delays, the jitter, the totals, the
+        timely ones and, if they are kept, the intervals. Their transit times and arrivals in ns (on the monotonic
+        clock) have an entry for each datagram, or one for all.
         """
         weight = count // len(transits_ns)
         self._delay_sum_ns += sum(transits_ns) * weight
@@ -230,9 +231,10 @@ class StreamAccount:
         return math.inf if self._timely_ns is None else first_ns + self._timely_ns
 
     def _count_timely(self, arrivals_ns: Sequence[int], count: int, size: int, end_ns: float) -> None:
-        """Add those of `count` datagrams, with `size` bytes of payload in total, that arrived before `end_ns` to the
-        timely ones; `arrivals_ns` has the arrivals in order, one for each or one for all, and all times are in ns on
-        the monotonic clock.
+        """Add those of `count` new datagrams, with `size` bytes of payload in total, that arrived before `end_ns` to
+        the timely ones, and keep the last one's arrival; if only some did, their bytes are estimated as equal shares.
+        `arrivals_ns` has the arrivals in order, one for each or one for all, and all times are in ns on the monotonic
+        clock.
         """
         if arrivals_ns[-1] >= end_ns:
             # A train arrives at one instant; only of a run can the first part be timely and the rest late.
@@ -254,8 +256,8 @@ class StreamAccount:
         interval.bytes += size
 
     def _open_gap(self, start: int, end: int) -> None:
-        """Note that the sequence numbers from `start` to `end` - 1 are missing. If there are too many gaps, the oldest
-        half is given up as lost.
+        """Note that the sequence numbers from `start` to `end` - 1 are missing. If there are already _MAX_GAPS gaps,
+        the oldest half is given up as lost, and its datagrams would count as duplicates.
         """
         if len(self._gap_starts) >= _MAX_GAPS:
             # Bounded memory: what is missing for longest is given up as lost; were it to come, it would
@@ -266,7 +268,7 @@ class StreamAccount:
 
     def _close_gap(self, seq: int) -> bool:
         """Return True if the sequence number `seq` was missing, and note that it has arrived; return False if it had
-        arrived before.
+        arrived before, was never missing, or was given up as lost.
         """
         i = bisect_right(self._gap_starts, seq) - 1
         if i < 0 or seq >= self._gap_ends[i]:

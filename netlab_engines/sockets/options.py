@@ -30,8 +30,9 @@ def tune_tcp(
     sock: socket.socket, *, congestion: str | None = None, window_bytes: int | None = None, mss_bytes: int | None = None
 ) -> None:
     """Set the congestion control of a TCP socket by its name, its largest receive window in bytes, and its largest
-    segment (payload and TCP options) in bytes; None leaves one unchanged. To be called before `connect` or `listen`.
-    Raises ThroughputError if a value is out of range or the kernel does not have it.
+    segment (payload and TCP options) in bytes; None leaves one unchanged. To be called before `connect` or `listen`; a
+    window also switches the tuning of the receive buffer off. Raises ThroughputError if a number is out of range or the
+    kernel does not have the congestion control.
 
     The window's scale and the segment size are agreed on in the handshake. A listening socket hands all three down to
     the connections it accepts. The window limits the peer: at most one a round trip. (`SO_RCVBUF` would only limit the
@@ -82,8 +83,8 @@ def limit_window(sock: socket.socket, window_bytes: int) -> None:
 
 
 def set_buffer(sock: socket.socket, option: int, size_bytes: int) -> None:
-    """Set the size of the receive (`option` SO_RCVBUF) or send buffer (SO_SNDBUF) of a socket to `size_bytes` bytes,
-    which the kernel doubles; without root it is cut to the system's limit.
+    """Set the size of the receive (`option` SO_RCVBUF) or send buffer (SO_SNDBUF) of a socket to `size_bytes` bytes, at
+    most 2**30 - 1, which the kernel doubles; without root it is cut to the system's limit.
     """
     force = SO_RCVBUFFORCE if option == socket.SO_RCVBUF else SO_SNDBUFFORCE
     size_bytes = min(size_bytes, 0x3FFFFFFF)

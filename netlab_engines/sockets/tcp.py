@@ -58,8 +58,9 @@ class TcpSender:
         self._stopper = Stopper()
 
     def run(self) -> None:
-        """Send until the end, then shut down the sending direction, so that the receiver reads the end of the stream;
-        blocks. A network error ends it and is kept in `error`, and nothing is raised.
+        """Send until the end, keep its time in `ended_s` (s on the monotonic clock), then shut down the sending
+        direction, so that the receiver reads the end of the stream; blocks, and ends sleeps of this thread without
+        slack. A network error ends it and is kept in `error`, and nothing is raised.
         """
         forbid_timer_slack()
         try:
@@ -77,8 +78,9 @@ class TcpSender:
         self._stopper.set()
 
     def send(self) -> None:
-        """Send until the time `end_s`, until `num_bytes` are sent or until `stop` is called, and leave the connection
-        open; blocks. Raises OSError if the connection fails.
+        """Send until the time `end_s`, until `num_bytes` are sent or until `stop` is called, count the bytes in
+        `sent_bytes`, and leave the connection open and non-blocking; blocks meanwhile. Raises OSError if the connection
+        fails.
         """
         out, payload = self.sock.fileno(), _payload_fd()
         self.sock.setblocking(False)
@@ -142,8 +144,8 @@ class TcpReceiver:
 
     @property
     def received_bytes(self) -> int:
-        """The number of payload bytes that have arrived in order so far, read or not, without the skipped ones; any
-        thread may read it.
+        """The number of payload bytes that have arrived in order so far, read or not, without the skipped ones; of a
+        finished receiver, or if the kernel does not tell, the bytes that it has read. Any thread may read it.
         """
         if not self.finished:
             try:
@@ -156,8 +158,9 @@ class TcpReceiver:
         return self._read_bytes
 
     def run(self) -> None:
-        """Read and discard data until the end of the stream; blocks. A network error ends it and is kept in `error`,
-        and nothing is raised.
+        """Read and discard data until the end of the stream; blocks. The times of the first and the last arrival (s on
+        the monotonic clock, None if nothing came) are kept in `first_s` and `last_s`, and `finished` is set at the end.
+        A network error ends it and is kept in `error`, and nothing is raised.
         """
         self.sock.settimeout(None)
         # Anonymous memory that MSG_TRUNC never touches: it costs addresses, not pages.
@@ -196,7 +199,8 @@ class TcpReceiver:
 
     def _wake_rarely(self, unread_bytes: int) -> None:
         """Let the kernel wake the reader only when about `unread_bytes` bytes, at most MAX_UNREAD_BYTES, wait to be
-        read; nothing is changed unless the RTT is so short that this does not limit TCP's window.
+        read; nothing is changed if the window is limited, the number of bytes is known, or the RTT is not below
+        SHORT_RTT_US µs.
         """
         # A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while
         # the path holds far less than the buffer: not on a long path, nor where the window is what is asked about. The
@@ -209,7 +213,7 @@ class TcpReceiver:
 
     def _last_arrival_s(self) -> float:
         """Return the time in s on the monotonic clock at which the kernel received the last data, with an error of up
-        to 10 ms (its tick); the present time if it is not known.
+        to 10 ms (its tick); the present time if it is not known or was at most 10 ms ago.
         """
         now_s = time.monotonic()
         try:

@@ -64,7 +64,7 @@ def ca_state_name(number: int) -> str:
 
 def decode(data: bytes) -> TcpInfo:
     """Return the state of a TCP connection from the bytes of the kernel's `struct tcp_info`; fields that an older
-    kernel's structure lacks are None.
+    kernel's structure lacks are None, and so are an infinite slow-start threshold and a smallest RTT without a sample.
 
     Examples
     --------

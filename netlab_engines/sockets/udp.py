@@ -86,8 +86,9 @@ class UdpSender:
     ) -> None:
         """Prepare to send datagrams of `payload_bytes` bytes of the stream `stream_id` from a UDP socket to the address
         `dst` (None: it is connected) at `rate_bps` bit/s of payload (0: unlimited), until `end_s` in s on the monotonic
-        clock or for `num_bytes` bytes (None: no such limit). `batch` sends trains, `spread_seed` seeds random times
-        (None: even), and with `ends_on_time` none is sent after `end_s`. Raises ThroughputError for a wrong value.
+        clock or for `num_bytes` bytes of payload (None: no such limit). `batch` sends trains, `spread_seed` seeds
+        random times (None: even), and with `ends_on_time` a sender that is late ends at `end_s` with fewer datagrams.
+        Raises ThroughputError for a wrong value.
         """
         check_payload_bytes(payload_bytes)
         if rate_bps < 0:
@@ -112,7 +113,8 @@ class UdpSender:
         self._stop = threading.Event()
 
     def run(self) -> None:
-        """Send all datagrams, the first one now, until the end; blocks. A network error ends it and is kept in `error`,
+        """Send all datagrams, the first one now (or at a random time), until the end, and keep the times of both in
+        `started_s` and `ended_s` (s on the monotonic clock); blocks. A network error ends it and is kept in `error`,
         and nothing is raised.
         """
         forbid_timer_slack()
@@ -130,8 +132,9 @@ class UdpSender:
         self._stop.set()
 
     def _send(self) -> None:
-        """Send all datagrams as the parameters say: at random times, at an even rate or as fast as possible, and at
-        last the shorter ones; blocks. Raises OSError if the network fails.
+        """Send all datagrams as the parameters say: at random times (if there is an end), or at an even rate, or as
+        fast as possible; then, unless they are at random times or not all were sent, the shorter last ones. Blocks.
+        Raises OSError if the network fails.
         """
         start_ns = time.monotonic_ns()
         self.started_s = start_ns / NS_PER_S
@@ -153,8 +156,9 @@ class UdpSender:
             self._send_tail(start_ns)
 
     def _unit(self) -> tuple[int, Callable[[int], None]]:
-        """Return the number of datagrams that one system call sends, and the function that sends all datagrams from the
-        present sequence number up to another (excluded), which it takes.
+        """Return the number of datagrams that one system call sends (1, or those of a train), and the function that
+        sends all datagrams from the present sequence number up to another (excluded), which it takes. For trains,
+        UDP_SEGMENT is set on the socket.
         """
         if not self._batch:
             return 1, partial(self._send_singly, bytearray(self.payload_bytes))
@@ -166,9 +170,10 @@ class UdpSender:
     def _send_paced(
         self, unit: int, send_until: Callable[[int], None], start_ns: int, total: int | None, stop_ns: int | None
     ) -> None:
-        """Send datagrams at the rate, counted from `start_ns`, in multiples of `unit`, until `total` are sent (None: no
-        limit), `stop_ns` has passed (None: no limit) or `stop` is called. `send_until` sends all up to a sequence
-        number (excluded); times are in ns on the monotonic clock.
+        """Send datagrams at the rate, counted from `start_ns`, in multiples of `unit` and never more than the datagrams
+        of UDP_BURST_NS at once, until `total` are sent (None: no limit), `stop_ns` has passed (None: no limit; the last
+        few are still sent) or `stop` is called. `send_until` sends all up to a sequence number (excluded); times are in
+        ns on the monotonic clock.
         """
         interval_bits_ns = self.payload_bytes * 8 * NS_PER_S
         burst = self._datagrams_in(UDP_BURST_NS)
@@ -249,7 +254,8 @@ class UdpSender:
 
     def _send_singly(self, datagram: bytearray, due: int) -> None:
         """Send the datagrams from the present sequence number up to `due` (excluded), each by a system call, and count
-        them; `datagram` is the buffer of the payload, whose length is their size. Raises OSError if the network fails.
+        them; `datagram` is the buffer of the payload, whose length is their size. A refusal by the peer is ignored once
+        for each. Raises OSError if the network fails.
         """
         pack_into, send, now, stream = HEADER.pack_into, self.sock.send, time.time_ns, self.stream_id
         first = done = self.sent_datagrams
@@ -268,7 +274,8 @@ class UdpSender:
 
     def _send_trains(self, train: Train, due: int) -> None:
         """Send the datagrams from the present sequence number up to `due` (excluded) in trains, for which `train` is
-        the buffer, and count them. Raises OSError if the network fails.
+        the buffer, and count them and their bytes. A refusal by the peer is ignored once for each train. Raises OSError
+        if the network fails.
         """
         while self.sent_datagrams < due:
             count = min(train.datagrams, due - self.sent_datagrams)
@@ -386,7 +393,7 @@ class UdpReceiver:
 
     def read_now(self) -> None:
         """Count all datagrams that have arrived until now, so that the counters are current while `run` goes on; any
-        thread may call this. Raises OSError if the network fails.
+        thread may call this, one at a time. Raises OSError if the network fails.
         """
         with self._reading:
             # The two clocks may drift apart by what NTP corrects, so the difference is taken anew each time.
