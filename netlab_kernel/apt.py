@@ -73,8 +73,9 @@ class Package:
 
 
 def parse_targets(text: str) -> list[Target]:
-    """Parse the output of `apt-get indextargets --format TARGET_FORMAT`: one Target per line with five fields and a
-    repository, in the order of the output; fields that apt does not know are "".
+    """Parse the output of `apt-get indextargets --format TARGET_FORMAT`, one target per line, and return a Target for
+    each line with five fields and a repository, in the order of the output; other lines are left out, and fields that
+    apt does not know are "".
     """
     targets = []
     for line in text.splitlines():
@@ -86,7 +87,8 @@ def parse_targets(text: str) -> list[Target]:
 
 def debian_mirror(targets: Iterable[Target], codename: str) -> str | None:
     """Return the URL of the repository from which apt gets Debian itself (not its security updates or third-party
-    packages), or None if no target is one. `codename` is the machine's release, such as "trixie".
+    packages): the first target of the component main with the origin and label Debian, else the first without an origin
+    whose release is `codename` (the machine's, such as "trixie") or one of Debian's; None if no target is one.
 
     >>> debian_mirror([Target("", "", "trixie", "main", "http://mirror.test/debian/")], "trixie")
     'http://mirror.test/debian/'
@@ -132,8 +134,8 @@ def suites(codename: str, number: int | None) -> list[list[str]]:
 
 
 def parse_packages(text: str) -> list[Package]:
-    """Parse the output of `apt-cache show` and return the Linux source packages in it that have a version, a SHA-256
-    and a size, in the order of the output.
+    """Parse the output of `apt-cache show` and return the packages in it whose name is linux-source-VERSION and that
+    have a version, a SHA-256 and a size, in the order of the output.
     """
     packages = []
     for stanza in text.split("\n\n"):
@@ -203,7 +205,7 @@ class Apt:
 
     def sources(self) -> list[Package]:
         """Return the Linux source packages in apt's lists, each in its candidate version; [] if the lists have none or
-        `apt-cache` fails. Raises KernelError if `apt-cache` cannot be run.
+        `apt-cache` fails. Raises KernelError if `apt-cache` cannot be run or takes longer than LIST_TIMEOUT_S.
         """
         found = _ask(["apt-cache", *self.options, "search", "--names-only", r"^linux-source-[0-9.]+$"])
         names = sorted({line.split()[0] for line in found.splitlines() if PACKAGE_NAME.fullmatch(line.split()[0])})
@@ -244,10 +246,10 @@ class Apt:
 
 
 def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]) -> tuple[Apt, Package]:
-    """Return the `Apt` that can download the newest suitable Linux source package, and that package. `private` is the
-    directory for a private apt on Debian, `log` the file for apt's output; `on_step` gets the done fraction of the
-    download phase, in [0, 1], and a text about the present step. Raises KernelError, with a remedy, if apt is missing
-    or offers no source, or only one that is too old for this processor.
+    """Return a tuple of the `Apt` that can download the newest suitable Linux source package, and that package.
+    `private` is the directory for a private apt on Debian, whose lists are downloaded to it, `log` the file for apt's
+    output; `on_step` gets the done fraction of the download phase, in [0, 1], and a text about the present step. Raises
+    KernelError, with a remedy, if apt is missing or offers no source, or only one that is too old for this processor.
     """
     _check_apt()
     release = _os_release()

@@ -83,8 +83,9 @@ def kind_of(kernel: PocketKernel | LibraryKernel) -> Kind:
 
 
 def read_files(kernel: PocketKernel | LibraryKernel) -> dict[str, bytes]:
-    """Return the contents of the files of a built kernel that `pack` copies, by their names in the build's directory.
-    Raises KernelError if netlab did not build the kernel.
+    """Return the contents of the files of a built kernel that `pack` copies, by their names in the build's directory;
+    optional files that are missing are left out. Raises KernelError if netlab did not build the kernel or another file
+    is missing.
     """
     kind, home = kind_of(kernel), kernel.path.parent
     missing = [name for name in kind.contents if not (home / name).is_file()]
@@ -98,9 +99,10 @@ def read_files(kernel: PocketKernel | LibraryKernel) -> dict[str, bytes]:
 
 
 def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Path:
-    """Pack built kernels, at most one of each kind, with licence, source version, configuration and netlab's changes,
-    into one file in `directory` for other machines, and return the file's path; its SHA-256 is written next to it.
-    Raises KernelError if a kernel was not built by netlab, or the file cannot be written.
+    """Pack built kernels, at least one and at most one of each kind, with licence, source version, configuration and
+    netlab's changes, into the file netlab-kernel-RELEASE-KEYS-MACHINE.tar.xz in `directory`, which is made if needed,
+    for other machines, and return the file's path; its SHA-256 is written next to it. Raises KernelError if a kernel
+    was not built by netlab, or the file cannot be written.
 
     The checksum is written to `<name>.sha256` next to the file, in the format of `sha256sum --check`. The same kernels
     give the same bytes.
@@ -183,9 +185,9 @@ def unpack(file: Path, sha256: str | None = None) -> list[PocketKernel | Library
 
 
 def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> PocketKernel | LibraryKernel:
-    """Write the files of one kind of kernel to its directory `<release>-<key>` in the cache, replacing an earlier one
-    at once, and return the kernel. `build` has its "release" and "key", `files` the contents by path in the packed
-    file, such as "pocket/linux".
+    """Write the files of one kind of kernel to its directory `<release>-<key>` in the cache, in place of an earlier
+    one, and return the kernel. `build` has its "release" and "key", `files` the contents by path in the packed file,
+    such as "pocket/linux".
     """
     parent = cache.kernels() if kind is POCKET else cache.libraries()
     final = parent / f"{build['release']}-{build['key']}"
@@ -239,8 +241,9 @@ def _read(file: Path) -> dict[str, bytes]:
 
 
 def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
-    """Return the kinds of kernel in a packed file; `files` has its contents by path, and `file` is its own path, for
-    errors. Raises KernelError if a needed file is missing or a checksum differs from that in SHA256SUMS.
+    """Return the kinds of kernel in a packed file, in the order of KINDS; `files` has its contents by path, and `file`
+    is its own path, for errors. Raises KernelError if it has none, a needed file is missing, or a checksum differs from
+    the one in SHA256SUMS.
     """
     kinds = [kind for kind in KINDS.values() if any(name.startswith(f"{kind.folder}/") for name in files)]
     required = [f"{kind.folder}/{name}" for kind in kinds for name in kind.contents]
@@ -258,9 +261,9 @@ def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
 
 
 def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
-    """Return the "release", "key" and "machine" in the build.json of a kind of kernel in a packed file; `files` has its
-    contents by path, and `file` is its own path, for errors. Raises KernelError if they cannot be read, or a program is
-    not for this machine.
+    """Return the "release", "key" and "machine" in the build.json of a kind of kernel in a packed file, as texts;
+    `files` has its contents by path, and `file` is its own path, for errors. Raises KernelError if they cannot be read
+    or have another form, or a program is not for this machine (WebAssembly is for all).
     """
     about = f"{kind.folder}/build.json"
     try:

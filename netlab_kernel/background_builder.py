@@ -33,8 +33,8 @@ def start() -> subprocess.Popen[bytes]:
 
 
 def _begin() -> IO[str] | None:
-    """Open the file with the progress of the background build, lock it for this process and return it; None if another
-    process holds the lock because it builds.
+    """Open the file with the progress of the background build, made if needed, lock it for this process and return it;
+    None if another process holds the lock because it builds. Waits while another only reads the progress.
     """
     import fcntl
 

@@ -65,9 +65,11 @@ def build(
     kinds: Sequence[str] | None = None,
 ) -> Kernels:
     """Build these kinds of kernel, "pocket" and "library" (None: all that run here), from the source at a path (None:
-    apt's newest), and return them. Without `source` and `newest`, builds by this netlab's recipe that are in the cache
-    are returned instead. `progress` is called with the state of the build. This takes minutes; other builds of this
-    user are waited for. Raises KernelError, with the log and a remedy, if a step fails.
+    apt's newest), and return them; kinds that were not asked for may be there too. Without `source` and `newest`,
+    builds by this netlab's recipe that are in the cache are returned instead, and so are earlier builds of the same
+    source. `progress` is called with the state of the build. This takes minutes; other builds of this user are waited
+    for. Raises KernelError, with the log and a remedy, if a step fails, except for a library kernel beside a pocket
+    kernel (see `Kernels`).
 
     If the pocket kernel is built too, a failure of the library kernel is not raised but returned in `why_no_library`,
     because the pocket kernel suffices.
@@ -148,11 +150,11 @@ def _find_or_build(
     ready: Callable[[], T | None],
     make: Callable[[Meter, Path, Path], T],
 ) -> T:
-    """Return the result of `ready()` if it is not None, before or after waiting for other builds, and else that of
+    """Return the result of `ready()` if it is not None, before or after waiting for other builds, and else the one of
     `make(meter, work, log)`, which builds under the lock of builds in the temporary directory `work`, with a Meter and
     the path of a log. `compiler` is the program that must be installed, `phases` the usual duration of each phase in s,
-    `progress` is called with the progress (None: not), `title` is the log's first line. Raises KernelError if a program
-    is missing or the build fails.
+    `progress` is called with the progress (None: not), `title` is the log's first line. SIGTERM raises SystemExit
+    meanwhile. Raises KernelError if a program is missing or the build fails.
     """
     if found := ready():
         return found
@@ -191,8 +193,8 @@ def kinds_here() -> tuple[str, ...]:
 @contextmanager
 def _build_directory(title: str) -> Iterator[tuple[Path, Path]]:
     """Return a context manager that yields a new temporary directory for a build and the path of the build's log, whose
-    first line is `title`. At the end, the directory is removed, and the log only after success; an OSError in the block
-    becomes a KernelError. Directories of earlier builds that crashed are removed.
+    first line is `title`. At the end, the directory is removed, and so is the log unless an error (KernelError or
+    OSError) ended the block; an OSError becomes a KernelError. Directories of earlier builds that crashed are removed.
     """
     for stale in base_cache.root().glob("build-*"):
         shutil.rmtree(stale, ignore_errors=True)
@@ -215,8 +217,8 @@ def _build_directory(title: str) -> Iterator[tuple[Path, Path]]:
 
 
 def _ready(kinds_to_build: tuple[str, ...]) -> Kernels | None:
-    """Return the kernels in the cache that are built by the present recipe, or None unless all kinds ("pocket",
-    "library") in `kinds_to_build` are among them.
+    """Return the kernels in the cache that are built by the present recipe (also kinds not in `kinds_to_build`), or
+    None unless all kinds ("pocket", "library") in `kinds_to_build` are among them.
     """
     current = recipe_hash()
     pocket = next((kernel for kernel in pocket_kernel.builds() if kernel.build.get("recipe") == current), None)
@@ -267,9 +269,10 @@ def _build(source: str | Path | None, kinds_to_build: tuple[str, ...], meter: Me
 
 
 def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> PocketKernel:
-    """Configure and compile the pocket kernel in the edited tree of `material`, check that the program starts, move it
-    with its facts to the cache, and return it. `work` is a directory for temporary files, `log` the file for the
-    programs' output, and `meter` gets the progress. Raises KernelError if a step fails.
+    """Configure and compile the pocket kernel in the edited tree of `material` (statically linked if this machine can),
+    check that the program starts, move it with `mnexec`, its sources and facts to the cache, and return it. `work` is a
+    directory for temporary files, `log` the file for the programs' output, and `meter` gets the progress. Raises
+    KernelError if a step fails.
     """
     started_s = time.monotonic()
     tree, version, variables = material.folder, material.version, material.variables
@@ -320,10 +323,11 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Po
 def _build_library(
     material: Material, work: Path, log: Path, meter: Meter, machine: str = platform.machine(), cross: str = ""
 ) -> library_kernel.LibraryKernel:
-    """Compile the library kernel in the edited tree of `material`, move it with its facts to the cache, and return it.
-    `work` is a directory for temporary files, `log` the file for the programs' output, `meter` gets the progress,
-    `machine` is the processor or "wasm", and `cross` the prefix of a cross compiler, such as "aarch64-linux-gnu-", or
-    "". Raises KernelError if a step fails.
+    """Compile the library kernel in the edited tree of `material`, move it with its facts (and, unless it is
+    WebAssembly, `mnexec`) to the cache, remove a failure that was recorded for this machine, and return it. `work` is a
+    directory for temporary files, `log` the file for the programs' output, `meter` gets the progress, `machine` is the
+    processor or "wasm", and `cross` the prefix of a cross compiler, such as "aarch64-linux-gnu-", or "". Raises
+    KernelError if a step fails.
     """
     started_s = time.monotonic()
     tree, version, variables = material.folder, material.version, material.variables
@@ -387,9 +391,10 @@ class CompileCounter:
 def _finish(
     material: Material, target: Path, parent: Path, facts: dict[str, Any], patch: str, source_text: str
 ) -> Path:
-    """Write the licence's texts, the patch (a diff) and the build's `facts`, which become build.json, next to the
-    program in the folder `target`, move `target` to `parent`/<release>-<key>, replacing an earlier build of that name,
-    and return the new path. `source_text` is the template of the file SOURCE, with {release}, {source} and {package}.
+    """Write the licence's texts, the patch (a diff) and the build's `facts`, which become build.json with the release,
+    the source and the time of the build, next to the program in the folder `target`, move `target` to
+    `parent`/<release>-<key>, in place of an earlier build of that name, and return the new path. `source_text` is the
+    template of the file SOURCE, with {release}, {source} and {package}.
     """
     origin, release = material.origin, material.release
     (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")

@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run the subcommand of `netlab kernel` in `args.kernel_command`, print its result or error, and return the exit
-    status: 0, 1 after an error, 130 after Ctrl-C.
+    status: 0, 1 after a KernelError, 130 after Ctrl-C; other exceptions are raised.
     """
     try:
         if args.kernel_command == "build":
@@ -96,9 +96,9 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _build(args: argparse.Namespace) -> None:
-    """Build the kernels that `args`, the options of `netlab kernel build`, ask for, with a progress line unless
-    `args.quiet`, and print where they are; a failure of the library kernel alone is only printed. Raises KernelError if
-    none could be built.
+    """Build the kernels that `args`, the options of `netlab kernel build`, ask for (or find them in the cache), with a
+    progress line unless `args.quiet`, and print where they are; a failure of the library kernel beside a pocket kernel
+    is only printed. Raises KernelError if another step fails.
     """
     line = ProgressLine()
 
@@ -128,8 +128,8 @@ def _build(args: argparse.Namespace) -> None:
 
 
 def _present() -> tuple[PocketKernel | None, library_kernel.LibraryKernel | None, KernelError | None]:
-    """Return the pocket kernel and the library kernel that netlab uses here, each None if there is none, and the error
-    of the search for a library kernel (None if it was found). Raises KernelError if there is neither.
+    """Return a tuple of the pocket kernel and the library kernel that netlab uses here, each None if there is none, and
+    the error of the search for a library kernel (None if it was found). Raises KernelError if there is neither.
     """
     own, missing = None, None
     try:
@@ -147,9 +147,9 @@ def _present() -> tuple[PocketKernel | None, library_kernel.LibraryKernel | None
 
 
 def _packable(machine: str | None) -> list[PocketKernel | library_kernel.LibraryKernel]:
-    """Return the kernels to pack: for None or this machine's processor those that netlab uses here, with the
-    WebAssembly kernel if it is built; for another processor `machine`, such as "aarch64", or "wasm" the newest library
-    kernel built for it alone. Raises KernelError if there is none.
+    """Return the kernels to pack in a list: for None or this machine's processor those that netlab uses here, with the
+    WebAssembly kernel if this version's is built; for another processor `machine`, such as "aarch64", or "wasm" only
+    the best library kernel built for it. Raises KernelError if there is none.
     """
     if machine is None or machine == platform.machine():
         pocket, own, _missing = _present()
@@ -165,7 +165,9 @@ def _packable(machine: str | None) -> list[PocketKernel | library_kernel.Library
 
 
 def _info() -> None:
-    """Print the descriptions of the kernels that netlab uses here. Raises KernelError if there is none."""
+    """Print the descriptions of the kernels that netlab uses here, and of this version's WebAssembly kernel if it is
+    built. Raises KernelError if there is no pocket and no library kernel.
+    """
     pocket, own, missing = _present()
     parts = [describe(pocket)] if pocket else []
     parts.append(describe(own) if own else f"library kernel: none. {missing}")

@@ -10,8 +10,8 @@ from netlab_kernel import prerequisites
 
 
 def sections() -> dict[str, list[Requirement]]:
-    """Return what a build of the pocket kernel needs (the programs, and which are missing) by the title of the report's
-    section; {} if a pocket kernel is there, a build runs, or this machine cannot run one.
+    """Return one optional requirement, the programs for a build of the pocket kernel, met or not, in a list by the
+    title of the report's section; {} if a pocket kernel is there, a build runs, or this machine cannot run one.
     """
     here = sys.platform == "linux" and platform.machine() == pocket_kernel.POCKET_MACHINE
     if not here or pocket_kernel.builds() or background_build.current_progress():

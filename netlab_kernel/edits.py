@@ -412,9 +412,9 @@ def additions() -> dict[str, Path]:
 
 def apply(tree: Path, version: Version, some_edits: list[Edit] | None = None) -> str:
     """Make edits in the kernel source in the folder `tree`, of a version such as (7, 3, 4), and return the change as a
-    unified diff. Without `some_edits` (None) all of `edits()` are made and the files of `additions()` are added, else
-    only the edits in `some_edits`; edits for later versions are left out. Raises KernelError, before anything is
-    written, if the place of an edit is not found exactly once.
+    unified diff. Without `some_edits` (None) all of `edits()` are made and the files of `additions()` are copied into
+    the tree, else only the edits in `some_edits`; edits for later versions are left out. Raises KernelError, before
+    anything is written, if a file cannot be read or the place of an edit is not found exactly once.
     """
     changes: list[str] = []
     written: dict[Path, str] = {}

@@ -44,9 +44,9 @@ class Option:
 
 def parse(text: str) -> list[Option]:
     """Parse the text of a configuration fragment, with lines `CONFIG_NAME=value`, comments and empty lines, and return
-    its options in that order. A comment after a value may bound the versions to which the option applies: `# from 7.3`,
-    `# before 7.3`, or both. Raises KernelError for a line that is neither, and for an option named twice with
-    overlapping bounds.
+    its options in that order. A comment after a value may bound the versions to which the option applies: `# from 7.3`
+    (included), `# before 7.3` (excluded), or both. Raises KernelError for a line of another form, and for an option
+    named twice with overlapping bounds.
     """
     options: list[Option] = []
     for number, raw in enumerate(text.splitlines(), start=1):

@@ -93,8 +93,8 @@ def packed_recipe() -> bytes:
 
 
 def note_failure(why: str) -> None:
-    """Write the hash of the present recipe and the reason `why` it cannot be built here, a text, to a file in the
-    cache, so that later set-ups do not try again.
+    """Write the hash of the present recipe for this machine and the reason `why` it cannot be built here, a text, to a
+    file in the cache, so that later set-ups do not try again.
     """
     cache.libraries().mkdir(parents=True, exist_ok=True)
     (cache.libraries() / FAILURE).write_text(f"{recipe_hash()}\n{why}\n")
@@ -125,11 +125,11 @@ def compile_into(
     cross: str = "",
     static: bool = True,
 ) -> None:
-    """Configure and compile the library kernel in the source tree `tree` of a version, and write the program, linked
-    statically if `static`, and its `config` to the folder `target`; if `machine` is this machine's processor, also boot
-    it once. `cross` is the prefix of a cross compiler or "", `variables` change the environment (None removes a
-    variable), and output is appended to the file `log` and passed to `on_object` line by line. Raises KernelError if a
-    step fails.
+    """Configure and compile the library kernel in the source tree `tree` (a `linked_copy`) of a version, and write the
+    program, linked statically if `static`, and its `config` to the folder `target`; if `machine` is this machine's
+    processor, also boot it once. `cross` is the prefix of a cross compiler or "", `variables` change the environment
+    (None removes a variable); output is appended to the file `log`, and lines of the compilation go to `on_object`.
+    Raises KernelError if a step fails.
 
     Parameters
     ----------

@@ -23,8 +23,9 @@ def links_static(work: Path) -> bool:
 
 
 def check_programs(compiler: str = "gcc") -> None:
-    """Raise KernelError if the compiler (such as "gcc" or "aarch64-linux-gnu-gcc"), another program or the C headers
-    for a build are missing, with the command that installs them.
+    """Raise KernelError, with the command that installs what is missing, if the compiler (such as "gcc" or
+    "aarch64-linux-gnu-gcc"), another of NEEDED_PROGRAMS or the headers of the C library for gcc are missing; else do
+    nothing.
     """
     if not shutil.which(compiler):
         # The package of aarch64-linux-gnu-gcc is gcc-aarch64-linux-gnu.

@@ -39,7 +39,9 @@ class Source:
 
     @property
     def facts(self) -> dict[str, str]:
-        """The entries of a build's `build.json` about its source, by name."""
+        """The entries of a build's `build.json` about its source: "kind" ("package", "archive" or "tree"), "name",
+        "version" and "sha256" (the identity).
+        """
         return {"kind": self.kind, "name": self.name, "version": self.version, "sha256": self.identity}
 
 
@@ -60,9 +62,9 @@ class Material:
 
 
 def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
-    """Unpack or copy a source to the subfolder `linux` of the folder `work`, make netlab's edits in it and return the
-    tree as Material. `log` is the file for the programs' output; `meter` is told of the phase "unpack". Raises
-    KernelError if the source is unusable.
+    """Unpack a package or an archive, or copy a tree, to the subfolder `linux` of the folder `work`, without files that
+    no build needs, make netlab's edits in it and return the tree as Material. `log` is the file for the programs'
+    output; `meter` is told of the phase "unpack". Raises KernelError if the source is unusable.
     """
     meter.at("unpack", 0, origin.name)
     source_tree = work / "linux"
@@ -116,9 +118,9 @@ def _downloaded_packages() -> list[Path]:
 
 
 def source_at(path: Path) -> Source:
-    """Return the Source at a path that the user chose: a folder with a kernel tree, a `.deb` package or an archive.
-    Raises KernelError if there is no file or folder, or the folder is not a kernel tree; the contents of a file are not
-    checked yet.
+    """Return the Source at a path that the user chose: a folder with a kernel tree, a `.deb` package, or any other
+    file, which is taken for an archive. Raises KernelError if there is no file or folder, or the folder is not a kernel
+    tree with User-Mode Linux; the contents of a file are not checked yet.
     """
     path = path.absolute()
     if path.is_dir():

@@ -72,8 +72,8 @@ def unpack_deb(deb: Path, tree: Path, scratch: Path, log: Path) -> None:
 
 def unpack_archive(archive: Path, tree: Path, log: Path) -> None:
     """Unpack the files that a build needs from a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) to the new folder
-    `tree`; the output of tar is appended to `log`. Raises KernelError if the name has another ending, or the archive
-    cannot be read.
+    `tree`; the output of tar is appended to `log`. Raises KernelError if the name has another ending, the decompressor
+    is missing, or the archive cannot be read.
     """
     command = DECOMPRESSORS.get(archive.suffix)
     if not command or archive.suffixes[-2:-1] != [".tar"]:
@@ -97,8 +97,8 @@ def unpack_archive(archive: Path, tree: Path, log: Path) -> None:
 
 def copy_tree(source: Path, tree: Path, log: Path) -> None:
     """Copy the files that a build needs from the unpacked kernel source in the folder `source` to the new folder
-    `tree`, without the products of earlier builds; the programs' output is appended to `log`. Raises KernelError if
-    that fails.
+    `tree`, without the products of earlier builds (a configured source is also cleaned after copying); the programs'
+    output is appended to `log`. Raises KernelError if that fails.
     """
     name = source.resolve().name
     parent = shlex.quote(str(source.resolve().parent))
@@ -156,7 +156,9 @@ def release_of(tree: Path) -> tuple[str, Version]:
 
 
 def oldest_here() -> Version:
-    """Return the oldest kernel version, such as (6, 1), whose User-Mode Linux works on this machine's processor."""
+    """Return the oldest kernel version, such as (6, 1), whose User-Mode Linux works on this machine's processor:
+    OLDEST_WITH_AMX on a processor with AMX, else OLDEST.
+    """
     try:
         amx = "amx_tile" in Path("/proc/cpuinfo").read_text()
     except OSError:

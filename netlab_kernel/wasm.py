@@ -104,11 +104,11 @@ def compile_into(
     log: Path,
     on_object: programs.OnLine | None = None,
 ) -> str:
-    """Configure and compile the kernel in the source tree of a version as WebAssembly, write the module and its
-    `config` to the folder `target`, boot it once, and return the tools with their versions as one text, such as
-    "ziglang==0.16.0, binaryen==132.0.0". `variables` change the environment (None removes a variable); output is
-    appended to the file `log`, and its lines go to `on_object`. Raises KernelError if a tool is missing or a step
-    fails.
+    """Configure and compile the kernel in the source tree of a version as WebAssembly with pinned tools, which are
+    downloaded if needed, write the module, the names of its functions and its `config` to the folder `target`, boot it
+    once, and return the tools with their versions as one text, such as "ziglang==0.16.0, binaryen==132.0.0".
+    `variables` change the environment (None removes a variable); output is appended to the file `log`, and lines of the
+    compilation go to `on_object`. Raises KernelError if a tool is missing or a step fails.
 
     The parameters are those of `library_build.compile_into`.
     """

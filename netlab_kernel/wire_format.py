@@ -56,8 +56,9 @@ class Structure:
 
 def structures(text: str, names: Collection[str] | None = None) -> dict[str, Structure]:
     """Return the layouts of the structures in the text of a C header, by name, in the header's order; with `names`,
-    only those structures (None: all). Raises WireFormatError for a type without a code in `struct`, and for a structure
-    with a hole between fields, which compilers may place differently.
+    only those structures (None: all). A nested structure is replaced by its fields, and an array of numbers has a field
+    for each. Raises WireFormatError for a type without a code in `struct`, and for a structure with a hole between
+    fields, which compilers may place differently.
     """
     found: dict[str, Structure] = {}
     for name, body in _STRUCTURE.findall(_COMMENT.sub("", text)):
@@ -105,7 +106,7 @@ def _fields(body: str) -> Iterator[tuple[str, str, int | None]]:
 
 def enums(text: str) -> dict[str, dict[str, int]]:
     """Return the numbers of the enumerations in the text of a C header: by the name of the enumeration, and in it by
-    the name of the constant. Constants without a value count on from the one before.
+    the name of the constant. Constants without a value count on from the one before, the first from 0.
     """
     found: dict[str, dict[str, int]] = {}
     for name, body in _ENUM.findall(_COMMENT.sub("", text)):
@@ -121,8 +122,9 @@ def enums(text: str) -> dict[str, dict[str, int]]:
 
 
 def shared_types() -> tuple[list[Structure], dict[str, dict[str, int]]]:
-    """Return two things from the C headers in HEADERS that both Python and the library kernel's program use: the
-    layouts of the structures, and the numbers of each enumeration, by its name and then by the constant's name.
+    """Return a pair from the C headers in HEADERS that both Python and the library kernel's program use: a list of the
+    layouts of the structures (all of protocol.h, two of host.h), and the numbers of protocol.h's enumerations, by the
+    name of the enumeration and then by the constant's name.
     """
     protocol, host = (header.read_text() for header in HEADERS)
     of_host = structures(host, STRUCTURES_OF_HOST)
