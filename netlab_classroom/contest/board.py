@@ -23,9 +23,10 @@ PAGE, SCORES, MANIFEST = "board.html", "scores.csv", "manifest.json"
 def write(
     contest: Contest, output: Path, *, pseudonyms: bool = False, before: Mapping[str, float] | None = None
 ) -> None:
-    """Write the page and the tables of a contest into the directory `output`. With `pseudonyms` the page has no
-    student's name, no class's name and no text of students; `before` has earlier scores by student, relative to which
-    changes are shown (None: no changes). Raises NetlabError when the page cannot be made; the tables are written then.
+    """Write the page board.html and the tables scores.csv and manifest.json of a contest into the directory `output`.
+    With `pseudonyms` the page has no student's name, no class's name and no text of students; `before` has earlier
+    scores by student, relative to which changes are shown (None: no changes). Raises NetlabError when the page cannot
+    be made; the tables are written then.
     """
     words = _words(contest, pseudonyms=pseudonyms, before=before or {})
     result_store.write_whole(output / SCORES, scores_csv(contest))
@@ -41,9 +42,9 @@ def write(
 
 
 def scores_csv(contest: Contest) -> str:
-    """Return the text of a CSV file for the instructor with a row for each submission, best first, then one without a
-    place for each reference competitor; columns are place, names, score, points in each trial, class, status and
-    sentence.
+    """Return the text of a CSV file for the instructor with a row for each submission, best first, then one for each
+    reference competitor (without a place); columns are place, student, pseudonym, score, the points in each trial,
+    class, status and sentence.
     """
     keys = [trial.key for trial in contest.trials]
     out = io.StringIO()
@@ -58,8 +59,9 @@ def scores_csv(contest: Contest) -> str:
 
 
 def _words(contest: Contest, *, pseudonyms: bool, before: Mapping[str, float]) -> dict[str, Any]:
-    """Return the values of the page's template for a contest, by name; with `pseudonyms` they have neither names nor
-    texts of students. `before` has earlier scores by student.
+    """Return the values of the page's template for a contest, by name: "trials" and "notes" (lists), "hand_ins" (their
+    number), "changes" (whether there are earlier scores), "wording", the figures "plane" and "series", and the rows
+    "table". With `pseudonyms` they have neither names nor texts of students. `before` has earlier scores by student.
     """
     names = {row["student"]: row["pseudonym"] if pseudonyms else row["student"] for row in contest.rows}
     first = next((row for row in contest.rows if row["status"] == race.RACED), None)
@@ -78,9 +80,10 @@ def _words(contest: Contest, *, pseudonyms: bool, before: Mapping[str, float]) -
 def _table(
     contest: Contest, names: Mapping[str, str], pseudonyms: bool, before: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """Return the rows of the page's table, best first, as values for the template: place, name (`names` has that to be
-    shown by student), score, its change since the score in `before` ("new" if it has none), points in each trial, and a
-    remark, which has no text of students if `pseudonyms` is set.
+    """Return the rows of the page's table, students and reference competitors, best first, as values for the template:
+    "ours" (True for a reference competitor), "place", "name" (`names` has the one to be shown by student), "score", its
+    "change" since the score in `before` ("new" if it has none, "" for no change), the "points" in each trial, and a
+    remark "said", which has no text of students if `pseudonyms` is set.
     """
     found = []
     ordered = sorted([*contest.rows, *contest.landmarks], key=lambda row: (-row["total"], "place" not in row))
@@ -110,9 +113,9 @@ def _kind(game: Game, reference: str) -> str:
 
 
 def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the figure with a dot for each competitor, in the game's two measures, as values for the page's template.
-    `names` has the shown names by student, `first` is the row of the winner (None: nobody has raced), whose dot is
-    marked.
+    """Return the figure with a dot for each competitor that has a result, in the game's two measures, as values for the
+    page's template: those of `Plane.frame`, and "dots" with position, kind, label and title of each. `names` has the
+    shown names by student, `first` is the row of the winner (None: nobody has raced), whose dot is marked.
     """
     game, rows = contest.game, [*contest.rows, *contest.landmarks]
     found = [(row, spot) for row in rows if (spot := game.spot(contest.trials, row["scores"])) is not None]
@@ -138,9 +141,10 @@ def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] 
 
 
 def _series(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the figure of the winner's value over time, beside that of the game's reference competitor, as values for
-    the page's template; None if there is no winner or it has no values. `names` has the shown names by student, `first`
-    is the row of the winner or None.
+    """Return the figure of the winner's value over time, beside the one of the game's reference competitor, as values
+    for the page's template: those of `Plane.frame`, the lines "own" and "beside", and the texts "winner", "other" and
+    "title"; None if there is no winner or it has no values. `names` has the shown names by student, `first` is the row
+    of the winner or None.
     """
     game = contest.game
     beside = next(row for row in contest.landmarks if row["student"] == game.reference)

@@ -52,8 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Hold the contest by the options of `netlab contest`, write the board and return the exit status: 0 if every
-    submission raced or failed by its own fault, 1 if not, 130 after Ctrl-C. Raises NetlabError when something other
+    """Hold the contest by the options of `netlab contest`, write the board (and with `options.ladder` the history),
+    print a summary, and return the exit status: 0 if every submission raced or failed by its own fault, EXIT_INCOMPLETE
+    if not, EXIT_INTERRUPTED after Ctrl-C. New files are only for this user. Raises NetlabError when something other
     than a submission is at fault, such as an option or the output directory.
     """
     from netlab_classroom.contest import board, contest, ladder
@@ -92,8 +93,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _tell(contest: Contest, output: Path, seed: str) -> int:
-    """Print the remarks, the best submission and the files in `output` of a contest, and a warning if `seed` is the
-    default; return the exit status: 1 if a submission did not race by no fault of its own, else 0.
+    """Print the remarks, the submissions that did not race and why, the best one and the files in `output` of a
+    contest, and a warning if `seed` is the default; return the exit status: EXIT_INCOMPLETE if a submission did not
+    race by no fault of its own, else 0.
     """
     from netlab_classroom.contest import board, race
     from netlab_classroom.grading.text import one_line

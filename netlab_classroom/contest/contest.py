@@ -80,10 +80,10 @@ def run_contest(
 ) -> Contest:
     """Let the students' files in `submissions` (files, directories, ZIP archives) and the reference competitors take
     part in all trials that follow from `seed`, `jobs` competitors at a time (None: one for each CPU), and return their
-    scores. `game` is what competes (None: congestion controls), `entries` the class list (empty: one student for each
-    file). Results are stored in the directory `output`, whose lock is `claim`, and with `keep` reused from there.
-    Raises NetlabError if this machine cannot isolate student code or has no library kernel, ContestInterrupted after
-    Ctrl-C.
+    scores, best first. `game` is what competes (None: congestion controls), `entries` the class list (empty: one
+    student for each file). Results are stored in the directory `output`, whose lock is `claim`, and with `keep` reused
+    from there; older ones are removed. Raises NetlabError if this machine cannot isolate student code or has no library
+    kernel, ContestInterrupted after Ctrl-C.
     """
     sandbox.require_isolation()
     stopping.clear()
@@ -138,9 +138,10 @@ def _row_of(
     manifest: Mapping[str, Any],
     tell: Callable[[], None],
 ) -> dict[str, Any]:
-    """Return the row of a student's file in all trials of a game ("student", "status", "scores", "total" and more):
-    with `keep` the stored result of the same code and the same `manifest`, if there is one, else the result of racing
-    the class in the sandbox, which is stored in `folder`. `tell` is called after each trial.
+    """Return the row of a student's file in all trials of a game: the keys of `race.enter`, the file's "digest", the
+    result's file "kept" and the class "taken" (a text). With `keep` it is the stored result of the same code and the
+    same `manifest`, if there is one, else the result of racing the class in the sandbox, which is stored in `folder`
+    unless it could not race. `tell` is called after each trial.
     """
     file_digest = digest_of(file.path)
     entrant = race.read(game, student, str(file.path), file.label, file_digest)
@@ -172,9 +173,9 @@ def _run_all(
     game: Game, work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]
 ) -> dict[str, dict[str, Any]]:
     """Call the functions of `work`, which race a competitor each and return its row, `jobs` at a time (None: one for
-    each CPU), and return the rows by competitor. `tell` gets the number of finished runs and of all, one for each
-    function and trial. An error over one submission becomes its row; that of a reference competitor is raised. Raises
-    ContestInterrupted after Ctrl-C.
+    each CPU), and return the rows by competitor. `tell` gets the number of finished runs and the number of all, one for
+    each function and trial. An error over one submission becomes its row; an error over a reference competitor is
+    raised. Raises ContestInterrupted after Ctrl-C.
     """
     whole = len(work) * len(trials)
     done = iter(range(1, whole + 1))
@@ -244,7 +245,8 @@ def _numbered(name: str, round_number: int) -> str:
 
 def _row_without_race(game: Game, student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
     """Return the row of a student's submission that did not compete: the status `status`, such as "not raced", the
-    reason `sentence`, a total of 0, and the game's score for nothing in each trial, with the fields of other rows.
+    reason `sentence` (cut to 400 characters), a total of 0, and the game's score for nothing in each trial, with the
+    keys of other rows.
     """
     rows = {trial.key: dict(game.unfinished_score) for trial in trials}
     return {

@@ -53,8 +53,8 @@ class Controls(Game):
 
     def play(self, trial: NetworkTrial, competitor: object) -> Outcome:
         """Run a network with a congestion control (a Linux name, a class, or a proxy for a student's), and return its
-        score and its first flow's window over time, in segments. Raises KeyboardInterrupt when the contest is stopped,
-        RunError when the run fails.
+        score ("points", "rate", "delay" and "fairness") and its first flow's window over time, pairs of s and segments.
+        Raises KeyboardInterrupt when the contest is stopped, RunError when the run fails.
         """
         run = run_control(trial, competitor)
         return Outcome(scoring.score(trial, run).to_dict(), _windows(run))
@@ -95,8 +95,8 @@ def run_control(trial: NetworkTrial, control: object) -> Run:
 
 
 def _windows(run: Run) -> list[list[float]]:
-    """Return the window of a run's first flow over time: pairs of the time in s and the window in segments, 0 before
-    the first sample.
+    """Return the window of a run's first flow over time: pairs of the time in s and the window in segments (the last
+    known one; 0 before the first sample).
     """
     first: Any = run.intervals[run.intervals["flow"] == run.flows["flow"].iloc[0]]
     pairs = zip(first["t_s"], first["cwnd_segments"].ffill().fillna(0), strict=True)

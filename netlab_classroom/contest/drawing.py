@@ -45,7 +45,8 @@ class Plane:
 
     def frame(self) -> dict[str, Any]:
         """Return the picture's "width", "height", edges "left", "right", "top" and "bottom", and the ticks "x_ticks"
-        and "y_ticks" (each with "at" and "text") as values for a template, in units of the picture.
+        and "y_ticks" (lists of dicts with the position "at" and the number "text") as values for a template, in units
+        of the picture.
         """
         return {
             "width": WIDTH, "height": self.height, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP,
@@ -59,8 +60,8 @@ class Plane:
 
 
 def place_labels(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return copies of the dots (each with "x", "y" and the text "label", "" for none) with the position of the label,
-    "text_x", "text_y" and "anchor" for SVG: the nearest one that overlaps no dot and no other label, or the one that
+    """Return copies of the dots (dicts with "x", "y" and the text "label", "" for none) with the position of the label,
+    "text_x", "text_y" and "anchor" for SVG: the nearest one that overlaps no dot and no earlier label, or the one that
     overlaps least. "far" is True if the label is so far away that it needs a line to its dot. All are in units of the
     picture.
     """

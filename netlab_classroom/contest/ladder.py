@@ -15,16 +15,16 @@ COLUMNS = ("date", "seed", "student", "score", "sha256")
 
 
 def last_scores(output: Path, seed: str) -> dict[str, float]:
-    """Return the last score of each student for this seed, by student, from the file history.csv in the directory
-    `output`; {} if there is none. Raises NetlabError when the file is there and cannot be read.
+    """Return the last score (0 to 100) of each student for this seed, by student, from the file history.csv in the
+    directory `output`; {} if there is none. Raises NetlabError when the file is there and cannot be read.
     """
     return {row["student"]: float(row["score"]) for row in _rows(output / HISTORY) if row["seed"] == seed}
 
 
 def write_down(contest: Contest, output: Path, now: datetime | None = None) -> None:
-    """Add a row to the file history.csv in the directory `output` for each student of a contest whose file or score
-    differs from the student's last row for the same seed; `now` replaces the present time (None) as the date. Raises
-    NetlabError when the file cannot be read.
+    """Add a row (date, seed, student, score and the file's SHA-256) to the file history.csv in the directory `output`
+    for each student of a contest whose file or score differs from the student's last row for the same seed; `now`
+    replaces the present time (None) as the date. Raises NetlabError when the file cannot be read.
     """
     path = output / HISTORY
     rows = _rows(path)
@@ -43,8 +43,8 @@ def write_down(contest: Contest, output: Path, now: datetime | None = None) -> N
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a history file in its order, each with the texts by name in COLUMNS; [] if there is no file.
-    Raises NetlabError when it cannot be read.
+    """Return the rows of a history file in its order, each a dict of the texts by name in COLUMNS; [] if there is no
+    file. Raises NetlabError when it cannot be read, lacks a column, or a score is not a number.
     """
     if not path.exists():
         return []

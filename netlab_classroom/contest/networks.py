@@ -89,9 +89,10 @@ def _trial(
     loss_rate: tuple[float, float] = (0.0, 0.0),
     trace: Any = None,
 ) -> NetworkTrial:
-    """Return a network with this key, title and rule, drawn from the seed. `queue_bdp` is the range of the queue's size
-    in bandwidth-delay products, `loss_rate` the range of the loss rate (0 to 1), and `trace` a function that draws a
-    variable rate from a random generator and the mean rate in Mbit/s, or None for a constant rate.
+    """Return a network with this key, title and rule, with two pairs of hosts around one bottleneck, whose rate (3 to
+    10 Mbit/s), delay (10 to 40 ms), queue and losses are drawn from the seed. `queue_bdp` is the range of the queue's
+    size in bandwidth-delay products, `loss_rate` the range of the loss rate (0 to 1), and `trace` a function that draws
+    a variable rate from a random generator and the mean rate in Mbit/s, or None for a constant rate.
     """
     chance = random.Random(f"{seed}/{key}")  # noqa: S311 (no secret but the seed)
     rate_mbps, delay_ms = round(chance.uniform(3, 10), 1), round(chance.uniform(10, 40))
@@ -113,7 +114,8 @@ def _trial(
 
 def _walk(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
     """Return a random walk of a link's rate that begins near `mean_mbps`: pairs of time in s and rate in Mbit/s each
-    half second, with steps of about a quarter, as on a radio link; `chance` is the random generator.
+    half second for DURATION_S s, with steps of about a quarter, as on a radio link, from SLOWEST_MBPS to FASTEST_MBPS;
+    `chance` is the random generator.
     """
     rate, steps = mean_mbps, []
     for number in range(round(DURATION_S / STEP_S)):

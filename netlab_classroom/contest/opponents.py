@@ -49,9 +49,9 @@ class Tide:
         self.flow, self.rtt_ms = flow, None
 
     def on_ack(self, ack: Any) -> None:
-        """Move the flow's window after an acknowledgement by one segment per RTT, towards the window with which
-        QUEUED_SEGMENTS segments wait in the queue by the smoothed RTT; in slow start grow by the delivered segments
-        until that many wait.
+        """Move the flow's window after an acknowledgement by one segment per RTT (to at least MIN_SEGMENTS), towards
+        the window with which QUEUED_SEGMENTS segments wait in the queue by the smoothed RTT; in slow start grow by the
+        delivered segments until that many wait. Nothing happens without a sample of the RTT.
         """
         flow = self.flow
         if ack.rtt_ms is None:
@@ -86,9 +86,9 @@ class Gauge:
         self.flow, self.rates, self.round_ends_s, self.best = flow, [0.0], 0.0, 0.0
 
     def on_ack(self, ack: Any) -> None:
-        """Measure the delivery rate of an acknowledgement, and set the flow's window and pacing rate about a tenth
-        above its maximum over the last KEPT_RTTS RTTs; in slow start grow by the delivered segments until twice that
-        window.
+        """Measure the delivery rate of an acknowledgement, and set the flow's window (at least MIN_SEGMENTS) and pacing
+        rate about a tenth above its maximum over the last KEPT_RTTS RTTs; in slow start only grow by the delivered
+        segments until twice the rate times the RTT. Nothing happens without a sample of rate and RTT.
         """
         flow = self.flow
         if ack.rtt_min_ms is None or not ack.delivery_rate_mbps:

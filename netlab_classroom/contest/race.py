@@ -34,8 +34,8 @@ class Entrant:
 
 def read(game: Game, student: str, path: str, file: str, digest: str) -> Entrant:
     """Read a student's submission at `path`, in the helper process, and return the competitor: the code of the class
-    that has one of the game's methods, or the error if there is none (not raised). `file` is the submission's name in
-    reports, `digest` its SHA-256.
+    that has one of the game's methods, or the reason under "error" if there is none (nothing is raised). `file` is the
+    submission's name in reports, `digest` its SHA-256.
     """
     try:
         code = helper().ask("competitor", path=path, methods=list(game.methods))
@@ -46,9 +46,10 @@ def read(game: Game, student: str, path: str, file: str, digest: str) -> Entrant
 
 def enter(game: Game, entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -> dict[str, Any]:
     """Let a submission take part in these trials of a game, in the sandbox, and return its row: "student", "file",
-    "status" (a constant of this module), "sentence" (what went wrong, or ""), "class", "scores" by trial, "total", and
-    "series", the value over time in the trial that the game shows. `tell` is called after each trial. Errors of the
-    student's code are in the row; NetlabError is raised only when the contest is stopped.
+    "status" (a constant of this module), "sentence" (the first error, or ""), "class" (its name), "scores" by the
+    trial's key (dicts), "total" (mean points), and "series", the value over time in the trial that the game shows.
+    `tell` is called after each trial; later trials are skipped after an exceeded limit or an error of the contest.
+    Errors of the student's code are in the row; NetlabError is raised only when the contest is stopped.
     """
     found: dict[str, Any] = {"student": entrant.student, "file": entrant.file, "status": RACED, "sentence": ""}
     if "error" in entrant.code:
@@ -87,9 +88,9 @@ def landmark(
     game: Game, name: str, competitor: object, trials: Sequence[Trial], tell: Callable[[], None]
 ) -> dict[str, Any]:
     """Let a reference competitor (the name of a Linux control, or a class) take part in these trials of a game, outside
-    the sandbox, and return its row: "student" (its `name`), "status", "sentence", "class", "scores" by trial, "total",
-    and "series", the value over time in the trial that the game shows. `tell` is called after each trial. Errors of
-    runs are raised.
+    the sandbox, and return its row: "student" (its `name`), "status", "sentence" (""), "class" (its name), "scores" by
+    the trial's key (dicts), "total" (mean points), and "series", the value over time in the trial that the game shows.
+    `tell` is called after each trial. Errors of runs are raised.
     """
     scores: dict[str, dict[str, float]] = {}
     series: list[list[float]] = []
@@ -102,8 +103,8 @@ def landmark(
 
 
 def _result(game: Game, name: str, scores: dict[str, dict[str, float]], trials: Sequence[Trial]) -> dict[str, Any]:
-    """Return the fields of a row that all competitors have: "class" (`name`), "scores" by trial (the game's score for
-    nothing where `scores` has none), their "total", and an empty "series".
+    """Return the fields of a row that all competitors have: "class" (`name`), "scores" by the trial's key (the game's
+    score for nothing where `scores` has none), their mean points "total", and an empty "series".
     """
     rows = {trial.key: scores.get(trial.key, dict(game.unfinished_score)) for trial in trials}
     return {"class": name, "scores": rows, "total": scoring.total(rows), "series": []}

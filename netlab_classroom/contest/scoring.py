@@ -35,7 +35,8 @@ class Score:
 
 def score(trial: NetworkTrial, run: Run) -> Score:
     """Return the score of the congestion control that was the first flow (by the rule "pair" both flows) of a run of a
-    trial's scenario, with the points of the trial's rule.
+    trial's scenario, with the points of the trial's rule: rate over delay for "power", the same times the fairness for
+    "pair", and twice the slower flow's share of the capacity, at most 1, for "share", all times 100.
     """
     goodputs = run.flows["goodput_mbps"].fillna(0.0).to_numpy()
     own = goodputs if trial.rule == "pair" else goodputs[:1]

@@ -67,8 +67,8 @@ class Video:
 
 
 def draw(seed: str) -> list[Video]:
-    """Return the videos that follow from a seed (any text), in the order of the board; the same seed gives the same
-    traces.
+    """Return the videos that follow from a seed (any text), in the order of the board: three of netlab's traces with
+    random scale and start, a rate that falls for a while, and a steady rate; the same seed gives the same traces.
 
     Examples
     --------
@@ -154,9 +154,9 @@ class Videos(Game):
         return reference in RULES
 
     def play(self, trial: Video, competitor: object) -> Outcome:
-        """Play a video by a rule (a class, or a proxy for a student's), and return its score and, as steps over time,
-        pairs of the time in s and the rate of the chunk in Mbit/s. Raises StudentCodeError if the rule returns no
-        quality, KeyboardInterrupt when the contest is stopped.
+        """Play a video by a rule (a class, or a proxy for a student's), and return its score (see `score`) and, as
+        steps over time, pairs of the time in s and the rate of the chunk in Mbit/s. Raises StudentCodeError if the rule
+        returns no valid quality, other NetlabErrors of the sandbox, and KeyboardInterrupt when the contest is stopped.
         """
         if stopping.is_set():
             raise KeyboardInterrupt

@@ -39,11 +39,11 @@ def assign(
     salt: str = "",
     solved: Path | None = None,
 ) -> list[Path]:
-    """Write the notebooks of a chapter for the class `entries` into `output`, with a class list of everybody's token,
-    and solved copies into `solved` (None: none), and return the paths of all written files. Without `entries` there is
-    one notebook, with the printed numbers. Another `salt` gives the class other numbers. Raises LeakError when an
-    answer would be published, and NetlabError when the chapter has too few combinations of numbers or `output` belongs
-    to another chapter or class.
+    """Write the notebooks of a chapter for the class `entries` into the folder notebooks of `output`, with a class list
+    of everybody's token, and solved copies into `solved` (None: none), and return the paths of all written files.
+    Without `entries` there is one notebook in `output`, with the printed numbers, and no class list. Another `salt`
+    gives the class other numbers. Raises LeakError when an answer would be published, and NetlabError when the chapter
+    has too few combinations of numbers, `solved` is in `output`, or `output` belongs to another chapter or class.
 
     Parameters
     ----------
@@ -77,7 +77,8 @@ def assign(
 
 def _solved(chapter: Master, token: str, place: Path) -> Path:
     """Write a copy of the student's notebook for a token ("" for the printed numbers) with the instructor's answers to
-    `place`, and return that path; written answers contain their rubric.
+    the path `place`, and return that path; written answers contain their rubric. Raises LeakError when the student's
+    notebook would contain an answer.
     """
     answers = {each.id: each for each in chapter.edition(token).answer_cells}
     solution = {cell.id: cell.source for cell in chapter.edition(token).solved}
@@ -122,9 +123,10 @@ def _bare(line: str) -> str:
 
 
 def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> list[Entry]:
-    """Return the class list `entries` with a token for each student, such that no two students have the same numbers in
-    the chapter; given tokens are kept, others follow from the student and `salt`. Raises NetlabError when two given
-    tokens have the same numbers, or there are fewer combinations than students.
+    """Return the class list `entries`, in its order, with a token for each student, such that no two students have the
+    same numbers in the chapter; given tokens are kept, others follow from the student and `salt`. Raises NetlabError
+    when two given tokens have the same numbers, there are fewer combinations than students, or the chapter has no
+    numbers that depend on a token.
     """
     owners: dict[str, str] = {}
     for entry in entries:
@@ -139,9 +141,9 @@ def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> li
 
 
 def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]) -> Entry:
-    """Return a student's entry with a token whose numbers nobody else in `owners` (students by numbers) has, and add
-    these numbers with the student to `owners`; the token follows from `salt`, chapter and student. Raises NetlabError
-    when none is found in MAX_TRIES tries.
+    """Return a copy of a student's entry with a token (10 hexadecimal digits) whose numbers nobody else in `owners`
+    (students by numbers) has, and add these numbers with the student to `owners`; the token follows from `salt`,
+    chapter and student. Raises NetlabError when none is found in MAX_TRIES tries.
     """
     for attempt in range(MAX_TRIES):
         token = hashlib.sha256(f"{salt}\n{chapter.topic}\n{entry.student}\n{attempt}".encode()).hexdigest()[:10]
@@ -166,8 +168,8 @@ def _numbers(chapter: Master, token: str) -> str:
 
 
 def class_list(entries: Sequence[Entry]) -> str:
-    """Return the class list, with the column of tokens and all other columns that are not empty, as the text of a CSV
-    file for `netlab grade --roster`.
+    """Return the class list, with the students, all columns of NAMES that are not empty, tokens among them, and texts
+    that no spreadsheet takes for a formula, as the text of a CSV file for `netlab grade --roster`.
     """
     used = [name for name in NAMES if any(entry.columns.get(name) for entry in entries)]
     text = io.StringIO()

@@ -84,8 +84,9 @@ class MessageStream:
 
 def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
     """Call methods of the students' `objects` (classes or objects, which requests name by index) as the grader requests
-    through the stream, and reply to each request with the result or the error; when the grader says that the run is
-    over, return the content of that last message. Raises EOFError when the grader closes the stream.
+    through the stream, and reply to each request: whether each method is defined when a connection is opened, its
+    packed result after a call, or the text of a NetlabError. When the grader says that the run is over, return the
+    content of that last message. Raises EOFError when the grader closes the stream.
 
     Parameters
     ----------
@@ -114,8 +115,9 @@ def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
 
 def serve_apart(stream: MessageStream, objects: Sequence[Any]) -> bytes:
     """Call methods of the students' `objects` as the grader requests through the stream, with the object of each
-    connection in a process of its own, so that two connections cannot share data; reply to each request, and return the
-    content of the last message when the grader says that the run is over.
+    connection in a process of its own, so that two connections cannot share data; pass each request and its reply on
+    (an error if the process has ended), and, when the grader says that the run is over, wait for the processes' ends
+    and return the content of the last message.
     """
     streams: dict[int, MessageStream] = {}
     processes: dict[int, socket.socket] = {}
@@ -166,8 +168,9 @@ class Control:
 
     def call(self, method: str, body: bytes) -> bytes:
         """Call a method of the student's congestion control by name, if it is defined, with the state in `body` (a
-        packed FLOW, and for other methods than on_start ACK or LOSS); return the packed CONTROLLED after it: window,
-        threshold, pacing rate and ECN codepoint. Raises RunError when the method fails.
+        packed FLOW, and for other methods than on_start ACK or LOSS); return the packed CONTROLLED after it: window and
+        threshold in segments, pacing rate in Mbit/s (NaN: Linux's own) and ECN codepoint. Raises RunError when the
+        method fails.
         """
         from netlab.base.units import NS_PER_S
         from netlab_engines.library.control import Ack, Loss
@@ -229,8 +232,8 @@ class Programming:
 
     def call(self, method: str, body: bytes) -> bytes:
         """Call a method of the student's program by name; `body` has the packed network time in s, followed by the
-        datagram for on_datagram. Return the packed setting of the timer, and the data that the program sent and
-        delivered. Raises RunError when the method fails.
+        datagram for on_datagram. Return the packed setting of the timer (TIMER), and then each piece of data that the
+        program sent or delivered after its kind and length (PIECE). Raises RunError when the method fails.
         """
         from netlab.base.units import NS_PER_S
 

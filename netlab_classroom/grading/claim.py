@@ -35,9 +35,10 @@ class Claim:
         self._path, self._record, self._may_shrink = path, record, fewer
 
     def take(self, what: str, chapter: str, students: Collection[str], handed_in: Collection[str] = ()) -> None:
-        """Record the folder as that of a chapter, with the class `students` and the students `handed_in` who submitted;
-        `what` names its contents in errors, such as "marks". Raises ClaimError when the folder belongs to another
-        chapter, most of its students are missing in the class, or submissions that it has marks of are missing now.
+        """Record the folder as the one of a chapter, with the class `students` and the students `handed_in` who
+        submitted; `what` names its contents in errors, such as "marks". Raises ClaimError when the folder belongs to
+        another chapter, most of its students are missing in the class (not checked without a class), or submissions
+        that it has marks of are missing now and `fewer` does not allow that.
 
         Parameters
         ----------
@@ -70,9 +71,9 @@ class Claim:
 @contextmanager
 def claim_output(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
     """Return a context manager that creates a folder if needed, locks it against other graders while the block runs,
-    and yields its record, a Claim; with `fewer`, submissions of an earlier grading may be missing. An empty record is
-    removed at the end, and with it an empty folder. Raises ClaimError when another process has locked the folder,
-    OSError when it cannot be created.
+    and yields its record, a Claim (an empty one if the file cannot be read); with `fewer`, submissions of an earlier
+    grading may be missing. An empty record is removed at the end, and with it an empty folder. Raises ClaimError when
+    another process has locked the folder, OSError when it cannot be created.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME

@@ -58,9 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Grade a class by the options of `netlab grade`, write all reports to `options.output`, and print a summary;
-    return the exit status: 0 if every submission was judged, 1 if one was not, 130 after Ctrl-C. Raises NetlabError for
-    any error that is not in a submission.
+    """Grade a class by the options of `netlab grade`, write all reports and the merged notebooks to `options.output`,
+    for this user only, and print a summary; a reviewer's points come from `options.review` or else the output's
+    review.csv. Return the exit status: 0 if every submission was judged, EXIT_INCOMPLETE if one was not,
+    EXIT_INTERRUPTED after Ctrl-C. Raises NetlabError for any error that is not in a submission.
     """
     from netlab_classroom.grading import grade, master, merged, reports, roster, sandbox
     from netlab_classroom.grading.claim import claim_output
@@ -109,8 +110,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _tell(graded: GradedClass, output: Path, *, unreviewed: bool) -> None:
-    """Print a summary of the graded class: notes, numbers of answers by status, and the paths of the reports in
-    `output`; with `unreviewed`, the platforms' files were written although answers wait for review.
+    """Print a summary of the graded class: notes, numbers of answers by status, the number of flags, what waits for a
+    reviewer, and the paths of the reports in `output`; with `unreviewed`, the platforms' files were written although
+    answers wait for review.
     """
     from netlab_classroom.grading import marking, reports
     from netlab_classroom.grading.text import one_line

@@ -86,18 +86,19 @@ class Exercise:
     """
 
     def trials(self, check: Check, seed: str) -> tuple[list[Mapping[str, Any]], int]:
-        """Return the trials (arguments by name) of an exercise whose answer is a function, first hidden ones that
-        follow from the seed, then edges, and the number of hidden ones. Raises ExaminerError when no draw of hidden
-        ones finds all mistakes that the check knows.
+        """Return a pair of the trials (dicts of arguments by name) of an exercise whose answer is a function, first
+        hidden ones that follow from the seed, then edges, and the number of hidden ones. Raises ExaminerError when no
+        draw of hidden ones finds all mistakes that the check knows.
         """
         hidden = self._hidden(check, seed)
         # A probe among them counts its uses, so each student needs a copy.
         return copy.deepcopy([*hidden, *self.edges]), len(hidden)
 
     def _hidden(self, check: Check, seed: str) -> list[Mapping[str, Any]]:
-        """Return hidden cases (arguments by name) that follow from the seed, such that each mistake that the check
-        knows fails in at least one of them; without `cases` those of the check. Raises ExaminerError when no draw of
-        MAX_DRAWS has this property.
+        """Return hidden cases (dicts of arguments by name) that follow from the seed, such that each mistake that the
+        check knows fails in at least one of them (or, without points for edges, in an edge; not checked if an argument
+        is a function); without `cases` those of the check. Raises ExaminerError when no draw of MAX_DRAWS has this
+        property.
         """
         if self.cases is None:
             return list(getattr(check, "cases", ()))
@@ -123,9 +124,10 @@ class Words:
 
 
 def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> dict[str, Exercise | Words]:
-    """Read a marking scheme, the Python file at `path`, by executing it; return the scheme of each exercise by key, in
-    the order of `keys`, the exercises of the chapter's notebook. Raises ExaminerError when the file is missing or
-    invalid, lacks an exercise in `required` (None: all keys), or has one that is not in `keys`.
+    """Read a marking scheme, the Python file at `path`, by executing it; return the scheme of each exercise that it has
+    by key, in the order of `keys`, the exercises of the chapter's notebook. Raises ExaminerError when the file is
+    missing or its schemes are invalid, it lacks an exercise in `required` (None: all keys), or has one that is not in
+    `keys`.
 
     Parameters
     ----------

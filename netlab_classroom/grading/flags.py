@@ -64,9 +64,9 @@ def of_submission(
     asked: Sequence[AnswerCell],
     layout: Layout,
 ) -> list[dict[str, str]]:
-    """Return the flags (hints for the instructor) of a single submission, each with `kind`, `exercise` (its key, "" if
-    of none) and `sentence`: edited check cells in `layout`, and student code that tries to reach answers or files.
-    `handed_out` has the original cells, `asked` the cells of answers.
+    """Return the flags (hints for the instructor) of a single submission, dicts with "kind" (EDITED or ACCESS),
+    "exercise" (its key, "" if of none) and "sentence", each once: edited check cells in `layout`, and student code that
+    tries to reach answers or files. `handed_out` has the original cells, `asked` the cells of answers.
     """
     found = [
         {
@@ -100,8 +100,9 @@ def _line(source: str, position: int) -> str:
 
 
 def comments(source: str, handed_out: Sequence[str]) -> list[str]:
-    """Return the distinct comments of a program in order, each cut to 120 characters, at most 50, without short ones
-    and without those of `handed_out`, the sources of the original code cells.
+    """Return the distinct comments of a program in order, each cut to MAX_COMMENT_CHARACTERS, at most MAX_COMMENTS,
+    without short ones and without those of `handed_out`, the sources of the original code cells; of a program with a
+    syntax error, those before the error.
     """
     known = {text.casefold() for each in handed_out for text in _comments(each)}
     found = dict.fromkeys(text for text in _comments(source) if text.casefold() not in known)
@@ -130,9 +131,9 @@ def digest_of_words(words: str) -> str:
 
 
 def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return all flags (hints for the instructor) of a class from its students' results of `judging.judge`, each with
-    `students`, `kind`, `exercise` and `sentence`: first those from comparing submissions, then those of single
-    submissions, last groups with the same part of the points.
+    """Return all flags (hints for the instructor) of a class from its students' results of `judging.judge`, dicts with
+    "students" (sorted), "kind", "exercise" (its key, "" if of none) and "sentence": first those from comparing
+    submissions, then those of single submissions, last groups with the same part of the points.
     """
     together = [
         *_foreign_tokens(results),
@@ -157,7 +158,7 @@ def _flag(students: Sequence[str], kind: str, exercise: str, sentence: str) -> d
 
 def _foreign_tokens(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield a flag for each submission among the results whose notebook has another token than the class list gives the
-    student: that of another student, or one that the list lacks.
+    student: the token of another student, who is then named too, or one that the list lacks.
     """
     owners = {result["token"]: result["student"] for result in results if result["token"]}
     for result in results:
@@ -169,8 +170,8 @@ def _foreign_tokens(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
 
 
 def _equal_words(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each group of students among the results whose written answers to an exercise, of at least
-    MIN_WORDS words, are equal but for capitals and spaces.
+    """Yield a flag for each group of at least two students among the results whose written answers to an exercise, of
+    at least MIN_WORDS words, are equal but for capitals and spaces.
     """
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
@@ -183,8 +184,8 @@ def _equal_words(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any
 
 
 def _equal_comments(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each group of students among the results whose code for an exercise has the same comments
-    (capitals do not matter): comments are a person's own words, even in short code.
+    """Yield a flag for each group of at least two students among the results whose code for an exercise has the same
+    comments (capitals do not matter): comments are a person's own words, even in short code.
     """
     owners: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for result in results:
@@ -201,8 +202,8 @@ def _equal_comments(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
 
 
 def _answers_of_others(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each wrong answer among the results whose value is the right one for other students, who have
-    other numbers.
+    """Yield a flag for each wrong answer among the results whose value (as text) is the right one for other students,
+    who have other numbers; it names up to five of them.
     """
     right: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:

@@ -70,10 +70,10 @@ def grade(
     progress: bool | Progress = True,
 ) -> GradedClass:
     """Judge the students' files in `submissions` for a chapter, `jobs` at a time (None: one for each CPU), and return
-    all results; each is stored in `output` as soon as it is there, and with `resume` reused. `entries` is the class
-    list (empty: one student for each file), `seed` that of hidden cases, `cpu_s` the limit of an exercise's processor
-    time in s, `claim` the lock of `output`. Raises NetlabError for errors of the chapter, this machine or `output`, and
-    GradingInterrupted after Ctrl-C.
+    all results with remarks and flags; each is stored in `output` as soon as it is there, with `resume` reused, and
+    stale ones are removed. `entries` is the class list (empty: one student for each file), `seed` the one of hidden
+    cases, `cpu_s` the limit of an exercise's processor time in s, `claim` the lock of `output`. Raises NetlabError for
+    errors of the chapter, this machine or `output`, and GradingInterrupted after Ctrl-C.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def grade(
 
 
 def _jobs(chapter: Master, matched: FileAssignment, entries: Mapping[str, Entry], seed: str, cpu_s: float) -> list[Job]:
-    """Return a job for each student in `matched`, with or without a file, in the order of their identifiers; `entries`
-    has the class list by student, `seed` is that of hidden cases, and `cpu_s` the limit of an exercise's processor time
+    """Return a job for each student in `matched`, with or without a file, in the order of their names; `entries` has
+    the class list by student, `seed` is the one of hidden cases, and `cpu_s` the limit of an exercise's processor time
     in s.
     """
     return [
@@ -158,8 +158,9 @@ def _jobs(chapter: Master, matched: FileAssignment, entries: Mapping[str, Entry]
 
 
 def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> dict[str, Any]:
-    """Return all inputs that determine the points, as plain data by name: chapter, digests of the marking scheme, code,
-    kernel and submissions, versions, the seed of hidden cases, and the limit of an exercise's processor time in s.
+    """Return all inputs that determine the points, as plain data: "chapter", "key" (a hash of notebook and marking
+    scheme), "code", "kernel" (release), "kernel_sha256", "netlab" (version), "seed" (of hidden cases), "cpu_s" (the
+    limit of an exercise's processor time in s) and "submissions" (the file's digest by student).
     """
     return {
         "chapter": chapter.stem,
@@ -192,9 +193,9 @@ def _store_results(
     tell: Callable[[int], object],
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Store each new result of `outcomes` (a job with its result or exception) at the student's path in `to_keep`.
-    Return all results, with the `known` ones (by student), in the order of students, and the reasons why submissions
-    could not be judged, by student; such a result has no marks and is not stored. `tell` is called with the number of
-    results.
+    Return a pair: all results, with the `known` ones (by student), in a list in the order of students, and the reasons
+    why submissions could not be judged, by student; such a result has no marks and is not stored. `tell` is called with
+    the number of results.
     """
     results = dict(known)
     failures: dict[str, str] = {}
@@ -211,8 +212,8 @@ def _store_results(
 
 
 def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> list[dict[str, Any]]:
-    """Return the flags of a class, found by comparing its results; they are stored at the path `place`, because finding
-    them takes long, and with `resume` those stored there are returned.
+    """Return the flags of a class as `flags.of_class` does, found by comparing its results; they are stored at the path
+    `place`, because finding them takes long, and with `resume` those stored there, if any, are returned.
     """
     found = result_store.load(place) if resume else None
     if found is None:
@@ -267,8 +268,8 @@ class ReviewPoints:
 
 def read_review(path: Path) -> dict[tuple[str, str], ReviewPoints]:
     """Return the points, comments and fingerprints of answers in the file at `path`, a `review.csv` that a reviewer has
-    filled in, by student and key of the exercise; rows without points are skipped. Raises NetlabError when the file
-    cannot be read or lacks columns, or points are not a number.
+    filled in, by (student, key of the exercise); rows without points are skipped, and a comma counts as a decimal
+    point. Raises NetlabError when the file cannot be read or lacks columns, or points are not a number.
     """
     sheet = sheets.read(path, "review")
     columns = sheet.by_plain
@@ -296,9 +297,10 @@ def read_review(path: Path) -> dict[tuple[str, str], ReviewPoints]:
 
 
 def with_review(graded: GradedClass, points: Mapping[tuple[str, str], ReviewPoints]) -> GradedClass:
-    """Return the graded class with a reviewer's `points` for written answers, given by student and key of the exercise;
-    points for an answer that has changed since it was read are ignored, and a note says so. Raises NetlabError when
-    points are for an unknown answer, or are out of range.
+    """Return a copy of the graded class with a reviewer's `points` for written answers, given by (student, key of the
+    exercise), as points, status (passed only with all points) and sentence of their marks; points for an answer that
+    has changed since it was read are ignored, and a note says so. Raises NetlabError when points are for an unknown
+    answer, or are out of range.
     """
     results: list[dict[str, Any]] = []
     used, changed = set(), []

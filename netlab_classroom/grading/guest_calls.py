@@ -65,9 +65,9 @@ class CallChannel:
         return self._connections
 
     def ask(self, question: bytes) -> tuple[int, bytes]:
-        """Send a packed request to student code in the guest, wait, and return the kind (a constant of `callee`) and
-        the content of its reply. Raises BudgetError when the calls or the processor time are used up, StudentCodeError
-        when the student's code has ended or does not reply, and RunError when the guest did not start.
+        """Send a packed request to student code in the guest, wait, and return a pair of the kind (a constant of
+        `callee`) and the content of its reply. Raises BudgetError when the calls or the processor time are used up,
+        StudentCodeError when the student's code has ended or does not reply, and RunError when the guest did not start.
         """
         self._calls_left -= 1
         if self._calls_left < 0:
@@ -83,8 +83,8 @@ class CallChannel:
             self._send(bytes([callee.DONE]) + content)
 
     def has_message(self, patience_s: float) -> bool:
-        """Wait up to `patience_s` seconds of wall-clock time, and return whether data of a message from the guest are
-        available.
+        """Wait up to `patience_s` seconds of wall-clock time (up to twice as long if nothing comes), and return whether
+        data of a message from the guest are available.
         """
         if not self._buffer and select.select([self._connection], [], [], patience_s)[0]:
             with suppress(OSError):
@@ -122,8 +122,9 @@ class CallChannel:
             raise BudgetError("it stopped answering.")
 
     def receive(self) -> tuple[int, bytes]:
-        """Wait for the next message from the guest, check the guest's limits meanwhile, and return the message's kind
-        (its first byte) and content. Raises StudentCodeError or RunError when the guest has ended or exceeds a limit.
+        """Wait for the next message from the guest, check the guest's limits meanwhile, and return a pair of the
+        message's kind (its first byte) and content. Raises StudentCodeError or RunError when the guest has ended or
+        exceeds a limit, and KeyboardInterrupt when grading is stopped.
         """
         self._checks_asleep = 0
         while (size := self._next_size()) is None:
@@ -241,8 +242,8 @@ def group_cpu_s(group: int) -> float:
 
 
 def group_state(group: int) -> tuple[float, bool]:
-    """Return the processor time in s of the process group with this id, including children that have ended, and whether
-    all its processes are asleep, so that a guest waits for the grader.
+    """Return a pair of the processor time in s of the process group with this id, including children that have ended,
+    and whether all its processes are asleep (True also without any), so that a guest waits for the grader.
 
     A process that waits for a CPU, as on a busy machine, does not count as asleep.
     """
@@ -253,7 +254,7 @@ def group_state(group: int) -> tuple[float, bool]:
 
 def _members(group: int) -> Iterator[list[bytes]]:
     """Yield, for each process of the process group with this id, the fields of /proc/PID/stat as bytes, from the
-    process's state ("R", "S", ...) on; see proc(5).
+    process's state (b"R", b"S", ...) on; see proc(5). Processes that end meanwhile are left out.
     """
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():

@@ -26,8 +26,8 @@ def plain(heading: str) -> str:
 
 @functools.cache
 def languages() -> Mapping[str, Mapping[str, str]]:
-    """Return the headings of class lists: by language code, such as "de", and in it by normalized heading (see
-    `plain`), the column of FIELDS that the heading names.
+    """Return the headings of class lists in the file headings.txt: by language code, such as "de", and in it by
+    normalized heading (see `plain`), the column of FIELDS that the heading names.
     """
     found: dict[str, dict[str, str]] = {}
     for line in SOURCE.read_text(encoding="utf-8").splitlines():

@@ -54,9 +54,10 @@ class Helper:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, name: str, **content: Any) -> Any:
-        """Call the function `name` of `netlab_classroom.grading.reading` in the helper process, with these arguments
-        (data for JSON), wait, and return its result with clean text. Raises GaveUpError when it exceeded a limit of
-        time or memory, or failed on the text, and KeyboardInterrupt when grading is stopped.
+        """Call the function `name` of `netlab_classroom.grading.reading` in the helper process, which is started if
+        needed, with these arguments (data for JSON), wait, and return its result with clean text. Raises GaveUpError
+        when it exceeded a limit of time or memory (the process is then ended), or failed on the text, and
+        KeyboardInterrupt when grading is stopped.
         """
         process = self._start()
         assert process.stdin is not None and process.stdout is not None
@@ -152,7 +153,7 @@ def _write(target: IO[bytes], content: Any) -> None:
 
 def serve() -> None:
     """Answer requests from standard input until it ends, within the limits of memory and processor time: the main
-    function of the helper process. A reply has "value", or "error" with the type of an exception.
+    function of the helper process. A reply to standard output has "value", or "error" with the type of an exception.
     """
     from netlab_classroom.grading import reading
 

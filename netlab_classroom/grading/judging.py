@@ -69,10 +69,11 @@ Answer = Mapping[str, Any]
 
 
 def judge(job: Job) -> dict[str, Any]:
-    """Judge one submission and return the result as plain data: "student", "file", "digest", "token", "other_token",
-    "notes", "flags", "taken" (answers by key), and "exercises", a mark (fields of ExerciseMark) for each exercise. It
-    is complete even for a malicious or missing submission; NetlabError is raised only for errors of the chapter, its
-    marking scheme or this machine.
+    """Judge one submission and return the result as plain data: "student", "file", "digest", "token", "other_token"
+    (the notebook's if it differs from the class list's, else None), "notes" (sentences), "flags", "taken" (answers by
+    key), and "exercises", a mark (a dict of the fields of ExerciseMark) for each exercise. It is complete even for a
+    malicious or missing submission; NetlabError is raised only for errors of the chapter, its marking scheme or this
+    machine.
     """
     master = Master(job.source)
     exercises = master.exercises()
@@ -120,8 +121,8 @@ def judge(job: Job) -> dict[str, Any]:
 
 
 def _job_fields(job: Job) -> dict[str, Any]:
-    """Return the fields of a result that identify its submission: student, file name, digest and token, each "" if
-    there is none.
+    """Return the fields of a result that identify its submission: "student", "file" (its name in reports), "digest" and
+    "token" (the class list's), the last three "" if there is none.
     """
     file = "" if job.path is None else job.file or one_line(os.fsdecode(job.path.name))
     return {"student": job.student, "file": file, "digest": job.digest, "token": job.token or ""}
@@ -162,7 +163,7 @@ class Examination:
     def marks(
         self, wanted: Sequence[AnswerCell], taken: Mapping[str, Answer], added: Sequence[str] = ()
     ) -> dict[str, ExerciseMark]:
-        """Return the marks of the exercises in `answer_cells` by key; `taken` has the answers by key, `added` the names that
+        """Return the marks of the exercises in `wanted` by key; `taken` has the answers by key, `added` the names that
         the student's own cells define, for explanations of errors. Answers in code run in the sandbox, all in one guest
         unless one crashes it. Raises RunError when a guest does not start.
 
@@ -188,9 +189,10 @@ class Examination:
         return found
 
     def _mark(self, wanted: AnswerCell, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> ExerciseMark:
-        """Return the mark of the exercise `answer_cells` from its answer ("source", "attempted" and more). `outcome` is that
-        of the answer in the sandbox, None if it did not run; `alone` is that of the provided cells without the answer,
-        None unless one of them had raised an error.
+        """Return the mark of the exercise `wanted` from its answer ("source", "attempted" and more): status, points and
+        feedback. `outcome` is the one of the answer in the sandbox, None if it did not run; `alone` is the one of the
+        provided cells without the answer, None unless one of them had raised an error. An error of the check gives the
+        status "not graded" and is not raised.
         """
         exercise = self._exercises[wanted.key]
         source = answer["source"]
@@ -228,9 +230,9 @@ class Examination:
         return mark
 
     def _request(self, wanted: AnswerCell, answer: Answer) -> dict[str, Any]:
-        """Return the request that runs an answer in code to the exercise `answer_cells` in the sandbox, as plain data:
-        chapter, own numbers, the name to be defined, the sources of provided cells ("given") and of the answer, and
-        calls of a function.
+        """Return the request that runs an answer in code to the exercise `wanted` in the sandbox, as plain data:
+        "topic", "token", "numbers" (the student's own), "key", the "name" to be defined, the sources of provided cells
+        ("given") and of the "answer", the "calls" of a function, and "same_as", the functions that it may not use.
         """
         exercise = self._exercises[wanted.key]
         return {
@@ -246,8 +248,9 @@ class Examination:
         }
 
     def calls(self, wanted: AnswerCell) -> list[dict[str, Any]]:
-        """Return the calls that a student's function must answer, as plain data: the arguments of each by name, or the
-        number of a transfer; [] if the answer to the exercise `answer_cells` is not a function.
+        """Return the calls that a student's function must answer, as plain data: the arguments of each by name, or, for
+        an exercise with transfers, which are recorded here, the transfer's number and its "window"; [] if the answer to
+        the exercise `wanted` is not a function.
         """
         exercise, check = self._exercises[wanted.key], self._edition.checks[wanted.key]
         if not (isinstance(check, Function) and isinstance(exercise, Exercise)):
@@ -260,8 +263,8 @@ class Examination:
         return [{name: self._argument(value) for name, value in check.arguments(trial).items()} for trial in trials]
 
     def _argument(self, value: Any) -> Any:
-        """Return an argument in its plain form: an array as {"array": list}, a function as {"probe": number}, which the
-        student's code can evaluate only by a request, any other value itself.
+        """Return an argument in its plain form: an array as {"array": list}, a function, which is kept, as {"probe":
+        number}, which the student's code can evaluate only by a request, any other value itself.
         """
         if callable(value):
             self._probes.append(value)
@@ -271,9 +274,9 @@ class Examination:
         return value
 
     def answer(self, asked: Mapping[str, Any], channel: CallChannel) -> Any:
-        """Answer a request of student code (`asked`, untrusted plain data with a "kind"): make a run or a transfer
-        between its programs, or evaluate a probe, and return the result as plain data; `channel` calls the code's own
-        classes. Raises NetlabError to refuse it.
+        """Answer a request of student code (`asked`, untrusted plain data with a "kind"): make a run ("run") or a
+        transfer between its programs ("transfer"), or evaluate a probe ("probe"), and return the run's data, None or
+        the value; `channel` calls the code's own classes. Raises NetlabError to refuse it.
         """
         kind = asked.get("kind")
         if kind == "run" and isinstance(asked.get("scenario"), dict):
@@ -325,9 +328,9 @@ class Examination:
         return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
 
     def _grade(self, mark: ExerciseMark, wanted: AnswerCell, exercise: Exercise, message: Mapping[str, Any]) -> None:
-        """Compare the outcome of the answer to the exercise `answer_cells` in the sandbox (`message`, untrusted, with "value"
-        or "error") with the right answer by the exercise's check and scheme, and write status, points and feedback into
-        `mark`.
+        """Compare the outcome of the answer to the exercise `wanted` in the sandbox (`message`, untrusted, with "value"
+        or "error") with the right answer by the exercise's check and scheme, and write status, points, values and
+        feedback into `mark`.
         """
         check = self._edition.checks[wanted.key]
         mark.expected = expected_text(check)
@@ -361,8 +364,9 @@ class Examination:
         return self._measure(value)
 
     def _call_results(self, key: str, results: Sequence[Any]) -> list[Any]:
-        """Return the results of the calls of the exercise's function, in order, each with "value" or "error": for a
-        transfer the result measured here, else that in `results`, the untrusted results that the guest sent.
+        """Return the results of the calls of the exercise's function, in order, each a dict with "value" or "error":
+        for a transfer the result measured here, or an error if none was made, else the one in `results`, the untrusted
+        results that the guest sent; calls without a result in `results` are left out.
         """
         found = []
         for call, each in zip(self._requests[key]["calls"], results, strict=False):
@@ -390,7 +394,7 @@ class Examination:
 
 def _explain_missing_names(mark: ExerciseMark, added: Sequence[str]) -> None:
     """Add a sentence to a mark whose feedback has a NameError, if one of the names in `added`, which the student's own
-    cells define, is the missing one.
+    cells define, is the missing one; at most one sentence is added.
     """
     results = " ".join(mark.sentences)
     for name in added:

@@ -67,11 +67,11 @@ class Laboratory:
     def measure(
         self, description: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], RemoteObject] | None = None
     ) -> Run:
-        """Run a scenario (in the form of its JSON, untrusted) within the budget, or return its cached run; with
-        `graded` its seed is the grader's. `own` has proxies of the student's classes by index of the traffic item and
-        name of the field (None: no classes); a graded run with them is stored, and returned when the marking, which has
-        no such classes, asks for it. Raises NetlabError when the scenario has mistakes, exceeds the budget, or does not
-        end.
+        """Run a scenario (in the form of its JSON, untrusted) within the budget, or return its cached run (which counts
+        in the budget, too); with `graded` its seed is the grader's. `own` has proxies of the student's classes by
+        (index of the traffic item, name of the field) (None: no classes); a graded run with them is kept, and returned
+        when the marking, which has no such classes, asks for it. Raises NetlabError when the scenario has mistakes,
+        exceeds the budget, or does not end.
         """
         asked = _name(description)
         if asked in self._with_own and not own:
@@ -93,8 +93,8 @@ class Laboratory:
 
     def repeat(self, description: Mapping[str, Any], seeds: Sequence[int]) -> pd.DataFrame:
         """Run a scenario (in the form of its JSON, untrusted) with each of the seeds, replaced by the grader's own, and
-        return the table of `netlab.repeat` of these runs. Raises NetlabError when there is no seed, the scenario has
-        mistakes, exceeds the budget, or does not end.
+        return the table of `netlab.repeat` of these runs, with the given seeds. Raises NetlabError when there is no
+        seed, the scenario has mistakes, exceeds the budget, or does not end.
         """
         if not seeds:
             raise RefusedError("The table of a repeated measurement has no seeds.")
@@ -157,8 +157,9 @@ def _name(description: Mapping[str, Any]) -> str:
 
 
 def _insert_proxies(description: Mapping[str, Any], own: Mapping[tuple[int, str], RemoteObject]) -> dict[str, Any]:
-    """Return a copy of a scenario (in the form of its JSON) with the proxies in `own`, by index of the traffic item and
-    name of the field, in the places of a student's classes.
+    """Return a copy of a scenario (in the form of its JSON) with the proxies in `own`, by (index of the traffic item,
+    name of the field), in the places of a student's classes; without them, or without valid traffic, the copy is
+    unchanged.
     """
     traffic = description.get("traffic")
     if not (own and isinstance(traffic, list) and all(isinstance(item, dict) for item in traffic)):
@@ -170,8 +171,9 @@ def _insert_proxies(description: Mapping[str, Any], own: Mapping[tuple[int, str]
 
 
 def measure_scenario(scenario: Scenario, max_s: float = WALL_S) -> Run:
-    """Return the cached run of a scenario, or run it within `max_s` seconds of wall-clock time and cache it. Raises
-    RefusedError when it takes longer, another NetlabError when it fails.
+    """Return the cached run of a scenario, or run it in the engine that netlab chooses within `max_s` seconds of
+    wall-clock time and cache it. Raises RefusedError when it takes longer or grading is stopped, another NetlabError
+    when it fails.
     """
     engine = engines.choose(None, [scenario.plan()])
     key = run_cache.key(scenario, run_cache.conditions(engine))

@@ -61,7 +61,8 @@ class ExerciseMark:
 def grade(mark: ExerciseMark, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:
     """Write points, status, parts and feedback for an answer (a decoded value, or a stand-in for a function or class)
     into `mark`: by the exercise's own judge, if it has one, else by the check of the notebook, for a function over
-    hidden cases, which follow from `seed`. `edition` has the student's own numbers.
+    hidden cases, which follow from `seed`, and for something built with shares by each condition. `edition` has the
+    student's own numbers. Raises NetlabError if the check cannot judge the answer.
     """
     if exercise.judge is not None:
         results = [("", exercise.points, exercise.judge(check, answer, edition.chapter.own))]
@@ -103,9 +104,9 @@ def shown_status(mark: Mapping[str, Any]) -> str:
 
 
 def _function_results(exercise: Exercise, check: Function, answer: Any, seed: str) -> list[tuple[str, float, Result]]:
-    """Return label, points and result of each part of an exercise whose answer is a function: one part without a label
-    for all hidden trials, which follow from the seed, or two, "trials" and "edges", if the edges have points of their
-    own.
+    """Return label, points and result (tuples) of each part of an exercise whose answer is a function: one part without
+    a label for all trials, hidden ones that follow from the seed and edges, or two, "trials" and "edges", if the edges
+    have points of their own.
     """
     trials, ordinary = exercise.trials(check, seed)
     if not exercise.edge_points or ordinary == len(trials):
@@ -118,7 +119,8 @@ def _function_results(exercise: Exercise, check: Function, answer: Any, seed: st
 
 def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any]], first: int = 0) -> Result:
     """Return the result of a check of a function over hidden trials (each has the arguments by name). If `answer` is a
-    RecordedFunction, its recorded calls from index `first` on are judged, and a call with an error fails.
+    RecordedFunction, its recorded calls from index `first` on are judged, up to the first error or missing call, which
+    fails unless an earlier call is wrong.
     """
     if not isinstance(answer, RecordedFunction):
         whole_check = replace(check, cases=trials)
@@ -139,8 +141,8 @@ def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any
 
 
 def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple[str, float, Result]]:
-    """Return label (the condition's sentence), points and result for each condition of the check of something built or
-    measured; the points are the exercise's shares. Raises NetlabError when their numbers differ.
+    """Return label (the condition's sentence), points and result (tuples) for each condition of the check of something
+    built or measured; the points are the exercise's shares. Raises NetlabError when their numbers differ.
     """
     if len(exercise.shares) != len(check.conditions):
         raise NetlabError(
@@ -178,7 +180,7 @@ class RecordedFunction:
 
     def __call__(self, **_case: Any) -> Any:
         """Return the value of the next recorded call, whatever the arguments. Raises NetlabError with the student's
-        error if that call failed.
+        error if that call failed, IndexError after the last.
         """
         call, self._next = self.calls[self._next], self._next + 1
         if "value" not in call:
@@ -187,8 +189,9 @@ class RecordedFunction:
 
 
 def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
-    """Return label and points of each part into which an exercise's points are divided, in order: "trials" and "edges"
-    of a function, the conditions of something built, or a single part with the label "".
+    """Return label and points (pairs) of each part into which an exercise's points are divided, in order: "trials" and
+    "edges" of a function whose edges have points, the conditions of something built whose points are shared, else a
+    single part with the label "".
     """
     if exercise.judge is None and isinstance(check, Function) and exercise.edge_points and exercise.edges:
         return [("trials", exercise.points - exercise.edge_points), ("edges", exercise.edge_points)]

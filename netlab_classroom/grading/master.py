@@ -59,7 +59,7 @@ class Edition:
         return [[cell.id, cell.source, FIGURE in cell.tags] for cell in cells]
 
     def model_answer(self, wanted: AnswerCell) -> str:
-        """Return the instructor's written answer to the exercise `answer_cells`, with its rubric, as text without the
+        """Return the instructor's written answer to the exercise `wanted`, with its rubric, as text without the
         question.
         """
         from netlab_classroom.grading.submission import words_of
@@ -124,9 +124,10 @@ def digest(paths: list[Path]) -> str:
 
 
 def find(name: str, root: Path | None = None) -> Master:
-    """Return the chapter with this number ("1"), topic ("udp_loss") or notebook ("01_udp_loss"), or the project
-    ("project"), from the folder `solutions` of the instructor's clone `root` (None: of the working directory, else of
-    netlab's own files, else of the instructors' wheel). Raises ChapterError when there is none.
+    """Return the chapter with this number ("1"), topic ("udp_loss") or notebook ("01_udp_loss", also with a suffix or
+    directories), or the project ("project"), from the folder `solutions` of the instructor's clone `root` (None: of the
+    working directory, else of netlab's own files, else of the instructors' wheel). Raises ChapterError when there is
+    none.
 
     The clone and that wheel have the solutions and the marking schemes.
     """
@@ -181,7 +182,7 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
 
 
 def _check_call(cell: Cell, source: Path) -> tuple[str, str]:
-    """Return the exercise's key and the name of the answer in a check cell's single line,
+    """Return a pair of the exercise's key and the name of the answer in a check cell's single line,
     `chapter.check.<key>(<name>)`; `source` is the chapter's file, for errors. Raises ChapterError when the cell has
     another form.
     """
@@ -197,9 +198,9 @@ def _check_call(cell: Cell, source: Path) -> tuple[str, str]:
 
 @lru_cache(maxsize=16)
 def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | Words]:
-    """Return the marking scheme of each exercise of a chapter, by key, in the order of the notebook; `_changed_ns` is
-    the modification time in ns of its file (0: no file), a key of the cache. Raises ExaminerError when it does not
-    match the notebook.
+    """Return the marking scheme of each exercise of a chapter, by key, in the order of the notebook; exercises after
+    the summary may lack one. `_changed_ns` is the modification time in ns of its file (0: no file), a key of the cache.
+    Raises ExaminerError when it does not match the notebook.
     """
     edition = master.edition()
     last = next((place for place, cell in enumerate(edition.handed_out) if cell.id == LAST_REQUIRED), None)

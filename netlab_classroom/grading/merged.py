@@ -31,7 +31,7 @@ IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
 
 def write(graded: GradedClass, output: Path) -> None:
     """Write a notebook for each submission of a graded class that could be read into the directory `output`, in place
-    of earlier ones, with which nbval marks it again, and the pytest plug-in that counts the points.
+    of all notebooks there, with which nbval marks it again, and conftest.py, the pytest plug-in that counts the points.
     """
     output.mkdir(parents=True, exist_ok=True)
     for old in output.glob("*.ipynb"):
@@ -46,9 +46,9 @@ def write(graded: GradedClass, output: Path) -> None:
 
 
 def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookNode:
-    """Return the notebook of one student with which nbval marks the answers: the solution with the student's answers
-    and the examiner's cells. `result` is the student's of `judging.judge` (token, answers, marks), `seed` that of the
-    hidden cases.
+    """Return the notebook of one student with which nbval marks the answers in code: the solution with the student's
+    answers and the examiner's cells, and in its metadata the student, the points for written answers and the maximum of
+    all. `result` is the student's of `judging.judge` (token, answers, marks), `seed` the one of the hidden cases.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
 
 
 def answers(wanted: Iterable[AnswerCell], result: Mapping[str, Any]) -> dict[str, str]:
-    """Return the code of each answer in code to the exercises `answer_cells`, by key, as it ran in the sandbox, with the
-    student's other answers that it uses; a comment in place of code that crashed, timed out or is missing. `result` is
-    the student's of `judging.judge`.
+    """Return the code of each answer in code to the exercises `wanted`, by key, as it ran in the sandbox, with the
+    student's other answers that it uses; a comment in place of code that crashed, timed out, could not be graded or is
+    missing. `result` is the student's of `judging.judge`.
     """
     status = {mark["key"]: mark["status"] for mark in result["exercises"]}
     found = {}
@@ -172,8 +172,9 @@ class Exam:
             shell.register_magic_function(self.answer, magic_kind="cell", magic_name="answer")
 
     def answer(self, key: str, source: str) -> None:
-        """Run a student's cell (`source`) for the exercise with this key in the sandbox, never in this process, keep
-        its mark for `part`, and print its feedback. Raises EngineError if this machine cannot isolate student code.
+        """Run a student's cell (`source`) for the exercise with this key in the sandbox, never in this process (a cell
+        without code is not run), keep its mark for `part`, and print its feedback. Raises EngineError if this machine
+        cannot isolate student code.
         """
         sandbox.require_isolation()
         each = next(each for each in self._edition.answer_cells if each.key == key.strip())

@@ -102,9 +102,9 @@ class _Step:
 
 
 def needed(cells: Sequence[ProvidedCell], answer: str) -> tuple[list[str], set[str]]:
-    """Return the code that the source `answer` needs of the cells before it, one text for each cell with any, in order,
-    and the names that the answer uses and no cell defines. Of a cell, only those statements are taken that define what
-    is needed, or may change it; statements that only print or draw are not.
+    """Return a pair: the code that the source `answer` needs of the cells before it, one text for each cell with any,
+    in order, and the set of names that the answer uses and no cell defines. Of a cell, only those statements are taken
+    that define what is needed, or may change it; statements that only print or draw are not.
     """
     steps = [*(_steps(cell) for cell in cells), _steps(ProvidedCell(answer))]
     last = len(steps) - 1
@@ -168,8 +168,8 @@ def _steps(cell: ProvidedCell) -> list[_Step]:
 
 
 def _step(source: str, body: Sequence[ast.stmt], draws: bool) -> _Step:
-    """Return the step for the statements in `body`, whose text is `source`; `draws` is True if a last expression in
-    their cell is a figure.
+    """Return the step for the statements in `body`, whose text is `source`; the variables of a loop do not count as
+    used. `draws` is True if a last expression in their cell is a figure.
     """
     found = names(source)
     used = set(found.used)
@@ -190,8 +190,9 @@ def _step(source: str, body: Sequence[ast.stmt], draws: bool) -> _Step:
 
 
 def _is_shown(statement: ast.stmt, draws: bool) -> bool:
-    """Return whether a statement only prints or shows something, so that other code does not need it; `draws` is True
-    if its cell ends in a figure, so that any expression counts as shown.
+    """Return whether a statement only prints or shows something (a call of print or display, a name or a constant, also
+    in a loop or a condition), so that other code does not need it; `draws` is True if its cell ends in a figure, so
+    that any expression counts as shown.
     """
     if isinstance(statement, (ast.For, ast.If, ast.While)):
         return all(_is_shown(each, draws) for each in (*statement.body, *statement.orelse))

@@ -50,8 +50,9 @@ class RunDescription:
 
 def encode(value: Any) -> Any:
     """Return a value as data for JSON: a dictionary with one entry, the value's kind and content, such as {"number":
-    4.5}; an object that is not a plain value becomes a description. `decode` reverts it, with lists for tuples. Raises
-    PlainError when the value has too many items or is nested too deeply.
+    4.5}; an object that is not a plain value becomes a description, and long texts are cut. `decode` reverts it, with
+    lists for tuples and arrays and stand-ins for runs, functions and students' objects. Raises PlainError when the
+    value has too many items or is nested too deeply.
 
     Examples
     --------
@@ -64,9 +65,9 @@ def encode(value: Any) -> Any:
 
 
 def _encode(value: Any, depth: int) -> Any:
-    """Return a value as data for JSON, a dictionary with one entry, the kind and the content; `depth` is the number of
-    lists and dictionaries around it. Raises PlainError when that exceeds MAX_DEPTH or the value has more than MAX_ITEMS
-    items.
+    """Return a value as data for JSON, a dictionary with one entry, the kind ("none", "ellipsis", "truth", "number",
+    "text", "list", "pairs", "repeated" or one of `_object`) and the content; `depth` is the number of lists and
+    dictionaries around it. Raises PlainError when that exceeds MAX_DEPTH or the value has more than MAX_ITEMS items.
     """
     if depth > MAX_DEPTH:
         raise PlainError(f"Lists within lists are {MAX_DEPTH} deep at most.")
@@ -120,9 +121,10 @@ def _number(value: float) -> Any:
 
 
 def _object(value: Any) -> Any:
-    """Return an object that is not a plain value as data for JSON by its kind: netlab's objects by their description, a
-    figure of plotly by its numbers, a function by whether it is the stub, a class or object that a run calls by its
-    name, any other by its type's name.
+    """Return an object that is not a plain value as data for JSON, a dictionary with its kind: netlab's objects by
+    their description ("run", "scenario", "topology", "traffic"), a figure of plotly by its numbers, a class or object
+    that a run calls by its name ("own"), a function by whether it is the stub ("function"), any other by its type's
+    name ("opaque").
     """
     from netlab.measure.results import Run
     from netlab.network.topology import Topology
@@ -163,8 +165,8 @@ def _figure(value: Any) -> Any:
 
 def decode(data: Any, depth: int = 0) -> Any:
     """Return a new value from data that `encode` made, or that an untrusted sender wrote; `depth` is the number of
-    lists and dictionaries around it. Runs, functions and students' objects become stand-ins. Raises PlainError when the
-    data do not have the form of `encode`.
+    lists and dictionaries around it. Runs, functions and students' objects become stand-ins, and an unknown object one
+    of an empty class with its type's name. Raises PlainError when the data do not have the form of `encode`.
     """
     if depth > MAX_DEPTH or not isinstance(data, dict) or len(data) != 1:
         raise PlainError("The answer is not a plain value.")
@@ -205,7 +207,8 @@ def _pairs(content: list[Any], depth: int) -> dict[Any, Any]:
 
 def _decode_object(kind: str, content: Any) -> Any:
     """Return the object for a kind, such as "run", and the content that `_object` or an untrusted sender made: netlab's
-    own objects, or a stand-in for a run, a function or a student's object. Raises PlainError if they are invalid.
+    own objects, a stand-in for a run, a table, a function or a student's object, or for any other object one of an
+    empty class with its type's name. Raises PlainError if they are invalid.
     """
     from netlab import traffic
     from netlab.network.topology import Topology

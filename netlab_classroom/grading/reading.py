@@ -30,8 +30,9 @@ _last: list[tuple[str, Submission]] = []
 
 
 def read(path: str) -> dict[str, str]:
-    """Read the notebook file at a path, keep it for `compare`, and return the "topic" of its chapter and its "token",
-    each "" if it has none; if it is not a notebook, return only "error" with a sentence.
+    """Read the notebook file at a path, keep it for `compare`, and return a dict of the topic of the chapter that it
+    imports ("topic") and its "token", each "" if it has none; if it is not a notebook, return only "error" with a
+    sentence.
     """
     _last.clear()
     try:
@@ -48,10 +49,11 @@ def compare(
     provided: list[list[Any]],
     wanted: list[list[str]],
 ) -> dict[str, Any]:
-    """Return the answers ("taken", by key of the exercise), "notes", "flags", and "added", the names that the student's
-    own cells define, of a notebook file; only "error" if it cannot be read. Each cell is a list of fields: `handed_out`
-    has id, kind and source of the original cells, `provided` id, source and whether it draws of the solution's code
-    cells, `answer_cells` key, id, name and stub of the cells of answers.
+    """Return the answers of a notebook file ("taken", by key of the exercise; see `_answer`, with "predicted" and
+    "wrong_tries" if there are any), "notes" (sentences), "flags", and "added", the names that the student's own cells
+    define; only "error" if it cannot be read. Each cell is a list of fields: `handed_out` has id, kind and source of
+    the original cells, `provided` id, source and whether it draws of the solution's code cells, `wanted` key, id, name
+    and stub of the cells of answers.
 
     Parameters
     ----------
@@ -86,9 +88,9 @@ def compare(
 
 
 def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]:  # noqa: A002 (a cell's id)
-    """Return an answer with the student's code `source` as plain data: "source", "attempted", "given" (the provided
-    code that it needs), "answer" and "comments". `id` is that of the exercise's cell; `provided` has a list of id,
-    source and whether it draws for each code cell of the solution.
+    """Return an answer with the student's code `source` as plain data: "source", "attempted" (True), "given" (sources
+    of the provided code that it needs), "answer" (the code) and "comments". `id` is the one of the exercise's cell;
+    `provided` has a list of id, source and whether it draws for each code cell of the solution.
     """
     each = AnswerCell(id, id, "x", "")
     return _answer(each, {id: ExtractedAnswer(source, attempted=True)}, provided, [])
@@ -97,10 +99,10 @@ def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]: 
 def _answer(
     each: AnswerCell, taken: Mapping[str, ExtractedAnswer], provided: list[list[Any]], handed_out: list[str]
 ) -> dict[str, Any]:
-    """Return the answer to the exercise `each` as plain data: "source" and "attempted" and, for attempted code, "given"
-    (the code that it needs of the cells `provided`), "answer" and "comments", or for attempted words their fingerprint
-    and number. `taken` has all answers by key, which may use each other, `handed_out` the sources of the original code
-    cells.
+    """Return the answer to the exercise `each` as plain data: "source" (None if its cell is missing) and "attempted"
+    and, for attempted code, "given" (sources of the code that it needs of the cells `provided`), "answer" (the code,
+    after the student's other answers that it uses) and "comments", or for attempted words their fingerprint "words" and
+    their number "counted". `taken` has all answers by key, `handed_out` the sources of the original code cells.
     """
     mine = taken[each.key]
     found: dict[str, Any] = {"source": mine.source, "attempted": mine.attempted}
@@ -125,9 +127,10 @@ def _answer(
 
 
 def competitor(path: str, methods: Sequence[str] = CONTROL_METHODS) -> dict[str, Any]:
-    """Return the last class in a file that has one of the `methods`, as plain data: "name", code ("answer", with the
-    code that it needs; "given" is empty), "line" in its cell, and "others", the names of further such classes; if there
-    is none, only "error" with a sentence. The file is a notebook, or Python, which is taken as a whole.
+    """Return the last class in a file that has one of the `methods` or inherits from such a class, as plain data:
+    "name", its code with the code that it needs ("answer"), "given" (empty), "line" in its cell, and "others", the
+    names of further such classes; if there is none, or the file cannot be read or is too long, only "error" with a
+    sentence. The file is a notebook, or Python, which is taken as a whole.
 
     A Python file is taken as a whole. Of a notebook, the cell with the class is taken, and the code of other cells that it needs.
     """

@@ -49,7 +49,7 @@ class RemoteClass(RemoteObject):
     def caller(self, label: str, part: Part) -> MethodCaller:
         """Open a connection to the guest, and return the object that calls the methods of the student's object there in
         the role `part` ("control", "sender", "receiver" or "rule"); `label` names the flow or video in errors. Raises
-        StudentCodeError if the object cannot be made.
+        StudentCodeError if the object cannot be made, RunError if the guest does not start.
         """
         channel, close = self._open_channel()
         try:
@@ -83,8 +83,8 @@ def proxy_for(
 
 def requested_proxies(asked: Mapping[str, Any], channel: CallChannel) -> dict[tuple[int, str], RemoteClass]:
     """Return proxies for the student's classes in a run that student code requests (`asked`, untrusted: the "scenario",
-    and "own", a list of item, field and class name), by index of the traffic item and name of its field; all are called
-    through `channel`. Raises NetlabError when the request is not valid.
+    and "own", a list of item, field and class name), by (index of the traffic item, name of its field); {} without
+    "own". All are called through `channel`. Raises NetlabError when the request is not valid.
     """
     told, traffic = asked.get("own") or [], asked["scenario"].get("traffic")
     number = len(traffic) if isinstance(traffic, list) else 0
@@ -109,9 +109,10 @@ def isolated_class(
     package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, max_calls: int = MAX_CALLS
 ) -> RemoteClass:
     """Return a proxy with this name for a student's class; each connection has its object in a separate guest, so that
-    objects cannot communicate. `exercise` has the sources "given" and "answer" that define the class, `package` is the
-    directory of the students' package; `cpu_s` (s) and `max_calls` limit a connection, which raises StudentCodeError
-    when the code fails, RunError when the guest does not start.
+    objects cannot communicate. `exercise` has the sources "given" and "answer" that define the class and its "name",
+    `package` is the directory of the students' package; `cpu_s` (s of processor time) and `max_calls` limit a
+    connection, which raises StudentCodeError when the code fails or exceeds one, RunError when the guest does not
+    start.
 
     Parameters
     ----------
@@ -126,8 +127,8 @@ def isolated_class(
     """
 
     def isolated() -> tuple[CallChannel, Callable[[], None]]:
-        """Boot a guest that runs the class's code, and return the channel to it and the function that ends the guest.
-        Raises StudentCodeError when the code fails.
+        """Boot a guest that runs the class's code, and return a pair of the channel to it and the function that ends
+        the guest. Raises StudentCodeError when the code fails, RunError when the guest does not start.
         """
         guest = sandbox.boot(package)
         try:
@@ -154,8 +155,8 @@ class _RemoteCaller(ABC):
         self, channel: CallChannel, close: Callable[[], None], label: str, opening: tuple[int, int, int]
     ) -> None:
         """Open a connection over the channel for the flow or video named `label`; `opening` has the kind of the object
-        (a value of `callee.OPEN`), the connection's number and the object's index, and `close` is called to end it.
-        Raises StudentCodeError when the student's object cannot be made.
+        (a value of `callee.OPEN`), the connection's number and the object's index, and `close` is called by the user of
+        this object to end it. Raises StudentCodeError when the student's object cannot be made.
         """
         self._channel, self.close, self._label, self._number = channel, close, label, opening[1]
         self._methods = self._content_of(*channel.ask(callee.HEAD.pack(*opening) + label.encode()))
@@ -213,9 +214,10 @@ class ControlCaller(_RemoteCaller):
     _flow: FlowInterface
 
     def _call(self, head: bytes, method: str, now_s: float, arguments: tuple[Any, ...]) -> None:
-        """Send the flow's state, and the acknowledgement or loss in `arguments`, with the packed header `head` to a method
-        of the student's congestion control, and set the flow's window, threshold, pacing rate and ECN codepoint to
-        those of the reply. `arguments` of "on_start" has the flow itself, `now_s` is the network time in s.
+        """Send the flow's state, and the acknowledgement or loss in `arguments`, with the packed header `head` to a
+        method of the student's congestion control, and set the flow's window, threshold, pacing rate and ECN codepoint
+        to those of the reply. `arguments` of "on_start" has the flow itself, `now_s` is the network time in s. Raises
+        StudentCodeError when the method fails, NetlabError when a value of the reply is not allowed.
         """
         if method == "on_start":
             (self._flow,) = arguments
@@ -249,8 +251,8 @@ class ProgramCaller(_RemoteCaller):
 
     def _call(self, head: bytes, method: str, now_s: float, arguments: tuple[Any, ...]) -> None:
         """Call a method of the student's program with the packed header `head` at `now_s`, in s of network time, answer
-        its reads with data, and apply its reply: set the timer, send and deliver data. Of the arguments `arguments`,
-        on_start has the program first, and on_datagram the data second.
+        its reads with data, and apply its reply: set the timer, send and deliver data. Of `arguments`, on_start has the
+        program first, and on_datagram the data second. Raises StudentCodeError when the method fails.
         """
         if method == "on_start":
             (self._program,) = arguments

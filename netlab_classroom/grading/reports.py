@@ -31,9 +31,9 @@ MAX_ROWS = 30
 
 
 def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unreviewed: bool = False) -> None:
-    """Write all reports of a graded class into the directory `output`, in place of earlier ones; the files for Moodle
-    and Canvas only if no answer waits for review, or with `unreviewed`. `show_expected` adds the right numbers to
-    students' pages.
+    """Write all reports of a graded class (tables, pages, students' pages in feedback, code in code) into the directory
+    `output`, in place of earlier ones; the files for Moodle and Canvas only if no answer waits for review, or with
+    `unreviewed`, and else earlier ones are removed. `show_expected` adds the right numbers to students' pages.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unr
 
 
 def _write_code(graded: GradedClass, directory: Path) -> None:
-    """Write the code of each answer to `<exercise>/<student>.py` in the directory, in place of earlier files, for
-    programs that look for copies.
+    """Write the code of each answer that was attempted to `<exercise>/<student>.py` in the directory, in place of all
+    its earlier files, for programs that look for copies.
     """
     shutil.rmtree(directory, ignore_errors=True)
     for result in graded.results:
@@ -96,7 +96,7 @@ def waiting(graded: GradedClass) -> int:
 
 
 def titles(graded: GradedClass) -> dict[str, str]:
-    """Return the title of each exercise of the chapter, by key: the heading above its cell, numbered if several
+    """Return the title of each exercise of the chapter, by key: the nearest heading above its cell, numbered if several
     exercises have the same heading; the key if there is none.
     """
     headings = _headings(graded)
@@ -135,8 +135,8 @@ def imported(result: Mapping[str, Any]) -> str:
 
 
 def without_address(graded: GradedClass) -> list[str]:
-    """Return the identifiers of students who are missing in Moodle's table, because their row of the class list lacks
-    the column that identifies students in Moodle; [] if all rows lack it.
+    """Return the names of students (as in reports) who are missing in Moodle's table, because their row of the class
+    list lacks the column that identifies students in Moodle; [] if all rows lack it.
     """
     _, column = _moodle_key(graded)
     there = [entry.student for entry in graded.entries.values() if column and not entry.columns.get(column)]
@@ -154,8 +154,8 @@ def _moodle_key(graded: GradedClass) -> tuple[str, str]:
 
 
 def grades_csv(graded: GradedClass) -> str:
-    """Return the text of a CSV file with a row for each student and exercise: student, key of the exercise, points,
-    maximum, status, and the number of wrong tries that the notebook shows ("" for none).
+    """Return the text of a CSV file with a row for each student and exercise: the columns student, exercise (its key),
+    points, of (the maximum), status, and "wrong tries" (the number that the notebook shows, "" for none).
     """
     return _table(
         ("student", "exercise", "points", "of", "status", "wrong tries"),
@@ -176,8 +176,8 @@ def grades_csv(graded: GradedClass) -> str:
 
 def moodle_csv(graded: GradedClass) -> str:
     """Return the text of a CSV file for Moodle's grade import, with a row for each student: the key by which Moodle
-    finds the student, the sum of points, and a comment. Students who are not in the class list, or lack the key, are
-    left out.
+    finds the student, the sum of points ("" if an exercise was not graded), and a comment. Students who are not in the
+    class list (if there is one), or lack the key, are left out.
 
     Moodle stops at the first row with an unknown student, so students who are not in the class list are left out.
     """
@@ -197,7 +197,7 @@ def moodle_csv(graded: GradedClass) -> str:
 def canvas_csv(graded: GradedClass) -> str:
     """Return the text of a CSV file for Canvas's gradebook import: a row of points possible, then a row for each
     student with the columns of the class list by which Canvas finds students ("" where the list has none) and the sum
-    of points.
+    of points ("" if an exercise was not graded).
 
     A column that the class list lacks is empty: Canvas then finds the student by the others.
     """
@@ -226,7 +226,8 @@ def _canvas_columns(graded: GradedClass) -> list[tuple[str, str]]:
 
 def junit_xml(graded: GradedClass) -> str:
     """Return the text of a JUnit file (XML) with a test suite for each student and a test case for each exercise, whose
-    properties have the points; unanswered and unreviewed ones are skipped.
+    properties have the points; answers that were not attempted or wait for review count as skipped, and all others that
+    did not pass as failures.
     """
     root = ET.Element("testsuites", name=graded.master.stem)
     for result in graded.results:
@@ -256,8 +257,9 @@ def junit_xml(graded: GradedClass) -> str:
 
 
 def review_csv(graded: GradedClass) -> str:
-    """Return the text of a CSV file with a row for each written answer: the columns REVIEW_COLUMNS, with points and
-    comment empty until a reviewer gives them. Each cell is one line, and short enough for any spreadsheet.
+    """Return the text of a CSV file with a row for each written answer that was attempted: the columns REVIEW_COLUMNS,
+    with points and comment empty until a reviewer gives them. Each cell is one line, and short enough for any
+    spreadsheet.
     """
     models, named = _models(graded), titles(graded)
     return _table(
@@ -298,8 +300,8 @@ def _in_words(mark: Mapping[str, Any]) -> bool:
 
 
 def review_html(graded: GradedClass) -> str:
-    """Return the HTML page for reviewers of a graded class: the written answers by question, with model answer and
-    rubric; each has the flags of its student.
+    """Return the HTML page for reviewers of a graded class: the attempted written answers by question (apart for other
+    model answers), with model answer and rubric; each has the points given so far and the flags of its student.
     """
     questions: dict[tuple[str, str], dict[str, Any]] = {}
     models, named = _models(graded), titles(graded)
@@ -352,8 +354,8 @@ def _without_comments(text: str) -> str:
 
 
 def _models(graded: GradedClass) -> dict[str, dict[str, str]]:
-    """Return the instructor's answers to questions, by token and then by key of the exercise, for all tokens of
-    students with a written answer: an answer may depend on a student's own numbers.
+    """Return the instructor's answers to written questions, by token and then by key of the exercise, for all tokens of
+    students with an attempted written answer: an answer may depend on a student's own numbers.
     """
     found: dict[str, dict[str, str]] = {}
     for result in graded.results:
@@ -366,7 +368,7 @@ def _models(graded: GradedClass) -> dict[str, dict[str, str]]:
 
 def feedback_html(graded: GradedClass, result: Mapping[str, Any], *, show_expected: bool = False) -> str:
     """Return the HTML page of one student with the points and feedback of `result`, a student's result of
-    `judging.judge`; `show_expected` adds the right numbers to answers that are not right.
+    `judging.judge`; `show_expected` adds the right numbers to answers that did not pass.
     """
     entry = graded.entries.get(result["student"])
     unread = sum(mark["of"] for mark in result["exercises"] if mark["status"] == marking.REVIEW)
@@ -416,9 +418,9 @@ def _headings(graded: GradedClass) -> dict[str, str]:
 
 
 def class_html(graded: GradedClass, *, unreviewed: bool = False) -> str:
-    """Return the instructor's first HTML page about a graded class: notes, waiting answers, flags, usual mistakes, and
-    points by exercise and student. With `unreviewed` it says that the files for Moodle and Canvas lack the points of
-    answers that wait for review, else that these files were not written.
+    """Return the instructor's first HTML page about a graded class: notes, waiting answers, flags, the most usual
+    mistakes (at most MAX_ROWS), and points by exercise and student. With `unreviewed` it says that the files for Moodle
+    and Canvas lack the points of answers that wait for review, else that these files were not written.
     """
     results = graded.results
     totals = sorted(total(result) for result in results)
@@ -527,8 +529,9 @@ def notes(graded: GradedClass) -> list[str]:
 
 
 def _distribution(totals: Sequence[float], whole: float) -> list[dict[str, Any]]:
-    """Return ten steps of 10 per cent of the maximum `whole`, from 0 on, each with its "label", the "count" of students
-    whose total is in it, and the "width" of its bar in em; `totals` has the students' points.
+    """Return ten steps of 10 per cent of the maximum `whole`, from 0 on, dicts with "label", the "count" of students
+    whose total is in the step (the last includes the maximum), and the "width" of its bar in em, 20 for the tallest;
+    `totals` has the students' points.
     """
     counts = Counter(min(9, int(10 * points / whole)) if whole else 0 for points in totals)
     tallest = max(counts.values(), default=1)

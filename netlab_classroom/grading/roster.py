@@ -84,10 +84,10 @@ class Entry:
 
 
 def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[Entry]:
-    """Read a class list, a CSV file with a row of headings, and return its students in the file's order. One of the
-    headings must identify the students; a student whose row lacks the identifier has the e-mail address. `tell` is
-    called with each remark, a sentence. Raises RosterError when the file has no students or no identifying column, or
-    rows without a student or with a repeated one.
+    """Read a class list, a CSV file with a row of headings, and return its students in the file's order; empty rows and
+    Canvas's row of points are left out. A student is identified by the first of the columns IDENTIFIERS that the row
+    has. `tell` is called with each remark, a sentence. Raises RosterError when the file has no students or no
+    identifying column, or rows without a student or with a repeated or unusable one.
     """
     sheet = sheets.read(path, "class list")
     columns = _columns(sheet)
@@ -133,8 +133,9 @@ def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list
 
 
 def _columns(sheet: sheets.Sheet) -> dict[str, list[str]]:
-    """Return the headings of the sheet that stand for each column name of NAMES, by that name and in order of
-    preference; [] for a column that the sheet lacks. Raises RosterError when none identifies the students.
+    """Return the headings of the sheet that stand for each column name of NAMES, lists by that name and in order of
+    preference; [] for a column that the sheet lacks. Without an identifying column, one that has e-mail addresses only
+    is taken. Raises RosterError when there is none either.
     """
     plain = sheet.by_plain
     found = {
@@ -188,8 +189,9 @@ class SubmittedFile:
 
 def collect(paths: Sequence[Path], folder: Path) -> list[SubmittedFile]:
     """Return the submitted files in the order of `paths`: a file itself, all files in a directory, and those in a ZIP
-    archive, which is unpacked into the empty directory `folder`; hidden files are left out, and links are not followed.
-    Raises NetlabError when a path does not exist, or an archive is damaged or too large.
+    archive, which is unpacked into the empty directory `folder`; hidden files in directories and archives, and
+    directories deeper than MAX_DEPTH, are left out, and links are not followed. Raises NetlabError when a path does not
+    exist, or an archive is damaged or too large.
 
     A directory stands for all files in it, a ZIP archive of a learning platform for its members; the name of a
     directory that contains a single student's files is the student's. Links are not followed.
@@ -237,8 +239,8 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
 
 def _unpack(archive: Path, folder: Path) -> Iterator[SubmittedFile]:
     """Yield the files of a platform's ZIP archive in its order, each written below the new `folder` under a number,
-    because names in an archive are untrusted; hidden ones are left out. Raises NetlabError when the archive is damaged
-    or too large.
+    because names in an archive are untrusted; hidden ones are left out, a file is cut to one byte more than MAX_BYTES,
+    and a link becomes one that leads nowhere. Raises NetlabError when the archive is damaged or too large.
     """
     folder.mkdir(parents=True)
     left_bytes = MAX_UNPACKED_BYTES
@@ -296,9 +298,9 @@ class FileAssignment:
 
 def match(files: Sequence[SubmittedFile], entries: Sequence[Entry], chapter: str = "") -> FileAssignment:
     """Assign submitted files to the students of the class list `entries` (empty: one student for each file, named after
-    it), at most one file each; the result has remarks about files without an owner, with several possible owners, and
-    beyond a student's first. `chapter` is the notebook's name, such as "01_udp_loss", which may be a part of the files'
-    names.
+    it), at most one file each, a notebook before others; a file of nobody is assigned to its own name. The result has
+    remarks about files without an owner, with several possible owners (then nobody gets them), and beyond a student's
+    first. `chapter` is the notebook's name, such as "01_udp_loss", which may be a part of the files' names.
 
     Parameters
     ----------
@@ -359,8 +361,9 @@ class _Owners:
         self._by_canvas = _index((entry.columns.get("canvas_id", ""), entry) for entry in entries)
 
     def of(self, file: SubmittedFile, name: str) -> tuple[str, ...]:
-        """Return the identifiers of the students who may own a submitted file: one if the owner is known, () if it is
-        nobody of the class. `name` is the file's name without that of the chapter's notebook.
+        """Return the identifiers of the students who may own a submitted file: one if the owner is known, several for
+        equal names, () if it is nobody of the class. `name` is the file's name without the one of the chapter's
+        notebook.
         """
         for spelling in (file.label, Path(file.label).name, file.name):
             if fold_name(spelling) in self._by_file:

@@ -43,9 +43,9 @@ Server = Callable[[callee.MessageStream, Sequence[Any]], bytes]
 def ask(
     stream: callee.MessageStream, asked: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve
 ) -> Any:
-    """Send the grader a request (plain data with a "kind") and return the value of its reply; until the reply comes,
-    `serve` answers the grader's calls of the student's `objects`. Raises NetlabError when the grader refuses, with its
-    reason.
+    """Send the grader a request (plain data with a "kind") and return the value of its reply (data of JSON); until the
+    reply comes, `serve` answers the grader's calls of the student's `objects`. Raises NetlabError when the grader
+    refuses, with its reason.
     """
     from netlab.base.errors import NetlabError
 
@@ -98,8 +98,8 @@ class ChecksStandIn:
 
 def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     """Import the modules that the exercises need (dictionaries with "given" and "answer", the sources of their code;
-    all of one chapter and one student) before processes are forked for them, and replace checks, panels and runs by
-    those of this module.
+    all of one chapter and one student, or without "topic" for the contest) before processes are forked for them, and
+    replace checks, panels and runs of netlab in this process by those of this module.
     """
     # After a fork, a garbage collection would copy every page of the imported objects.
     gc.disable()
@@ -179,9 +179,9 @@ def _imported_modules(source: str) -> list[str]:
 
 def work(exercise: Mapping[str, Any], writer: int, descriptor: int) -> None:
     """Run an exercise (a dictionary with the sources "given" and "answer", the "name" that the answer defines, "calls"
-    of a function, and the chapter's "topic", "token" and "numbers") and write its outcome as JSON to the file
-    descriptor `writer`; or, if the exercise "serves", answer the grader's calls of the class of that name. `descriptor`
-    is the file of the guest's channel.
+    of a function, and the chapter's "topic", "token" and "numbers") and write its outcome (see `_outcome`) as a line of
+    JSON after ANSWER to the file descriptor `writer`; or, if the exercise "serves", answer the grader's calls of the
+    class of that name. `descriptor` is the file of the guest's channel.
     """
     stream = callee.MessageStream(descriptor)
     if exercise.get("serves"):
@@ -210,9 +210,10 @@ def _serve(exercise: Mapping[str, Any], stream: callee.MessageStream) -> None:
 
 
 def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, Any] | None:
-    """Run the code of an exercise (the sources "given" of provided cells, then "answer"), and put all names that it
-    defines into `space`; return None, or the error as text by "provided" or "error", depending on whether a provided
-    cell or the answer raised it.
+    """Run the code of an exercise (the sources "given" of provided cells, then "answer", while netlab's functions in
+    "same_as" are withheld), and put all names that it defines into `space` (none if a provided cell fails); return
+    None, or a dict with the error as text by "provided" or "error", depending on whether a provided cell or the answer
+    raised it.
     """
     sys.setrecursionlimit(1000)
     module = types.ModuleType("__main__" if "topic" in exercise else "handed_in")
@@ -240,9 +241,9 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
 
 
 def _outcome(exercise: Mapping[str, Any], stream: callee.MessageStream) -> dict[str, Any]:
-    """Run the code of an exercise and return its outcome for the grader: the encoded "value" of the exercise's "name"
-    and, if that is a function, "calls", the results of the exercise's calls, or the error as text by "provided" or
-    "error". Requests of the code go through the stream.
+    """Run the code of an exercise and return its outcome for the grader, a dict: the encoded "value" of the exercise's
+    "name" and, if that is callable, "calls", the results of the exercise's calls, or only the error as text by
+    "provided" or "error". Requests of the code go through the stream.
     """
     space: dict[str, Any] = {}
     failure = _execute(exercise, space)
@@ -283,8 +284,8 @@ def _refuse(*_values: Any, **_named: Any) -> None:
 
 def call_result(function: Any, call: Mapping[str, Any], stream: callee.MessageStream) -> dict[str, Any]:
     """Return the encoded result of a student's function for one call (`call` has the arguments by name, or a transfer
-    for the grader to make) by "value", or the error that it raises as text by "error". Requests to the grader go
-    through the stream.
+    for the grader to make) as {"value": data}, or the error that it raises as {"error": text}; NotImplementedError
+    counts as the value `...`. Requests to the grader go through the stream.
     """
     try:
         if callee.TRANSFER in call:
@@ -354,7 +355,8 @@ class Laboratory:
         **more: Any,
     ) -> Any:
         """Request a run from the grader, with the arguments of `nl.run` (engine, progress and cancel are ignored), and
-        return it as a Run. Raises NetlabError when the grader refuses, or no run can be made.
+        return it as a Run; the grader's calls of the student's own classes in it are answered meanwhile. Raises
+        NetlabError when the grader refuses, or no run can be made.
         """
         from netlab.base.errors import NetlabError
         from netlab.measure.results import Run
@@ -390,7 +392,8 @@ class Laboratory:
 
 def _stand_in(exercise: Mapping[str, Any]) -> None:
     """Replace the modules of the chapter `exercise["topic"]`, so that the chapter opens with the encoded own numbers
-    `exercise["numbers"]` of the student, and with replacements of its checks and its panel.
+    `exercise["numbers"]` of the student, and with replacements of its checks and its panel; `netlab.preflight` then
+    returns "".
     """
     from netlab_course.own_numbers import StudentValues
 

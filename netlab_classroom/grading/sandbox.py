@@ -99,7 +99,8 @@ class Sandbox:
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
         """Run each exercise (plain data with the sources of its code, as `runner.work` takes it) in a fresh process of
         a guest, and return their outcomes in order; `answer` is called with each request of student code and returns
-        the reply. Another guest is booted whenever one crashes. Raises RunError when a guest does not start.
+        the reply. Another guest is booted for the rest whenever one crashes or is stopped. Raises RunError when a guest
+        does not start.
         """
         found: list[Outcome] = []
         while len(found) < len(exercises):
@@ -111,8 +112,8 @@ class Sandbox:
 
 
 def boot(package: Path) -> Guest:
-    """Boot a guest of the pocket kernel with the students' package (a directory), which waits for exercises, and return
-    it; the caller closes it. Raises KernelError if there is no kernel.
+    """Boot a guest of the pocket kernel with the students' package (a directory), which waits for exercises and can
+    read only what `readable` returns, and return it; the caller closes it. Raises KernelError if there is no kernel.
     """
     return Guest(
         pocket_kernel.find(),
@@ -156,8 +157,9 @@ class Watch:
         return [outcome or Outcome(Ending.CRASHED, {}, "it left no answer") for outcome in outcomes]
 
     def _follow(self) -> str:
-        """Answer requests and check limits until the guest has ended, has done all exercises, or must be stopped;
-        return the reason for stopping it, a clause, else "". Raises KeyboardInterrupt when grading is stopped.
+        """Answer requests and check limits until the guest has ended, has done all exercises, or must be stopped (too
+        much time, too many requests, or waiting without end); return the reason for stopping it, a clause, else "".
+        Raises KeyboardInterrupt when grading is stopped.
         """
         wall_s, checked_s, asleep = time.monotonic(), time.monotonic(), 0
         while self._process.poll() is None:
@@ -233,8 +235,9 @@ class Watch:
         return json.dumps(reply).encode()
 
     def _outcome(self, number: int) -> Outcome | None:
-        """Return the outcome of the exercise with this number (an index) from the files in the guest's folder; None if
-        it has not ended. Raises RunError when the sandbox itself failed.
+        """Return the outcome of the exercise with this number (an index) from the files ended-N and answer-N in the
+        guest's folder; None if it has not ended. An answer that is not valid counts as a crash. Raises RunError when
+        the sandbox itself failed.
         """
         ended = read_bounded(self._folder / f"ended-{number}")
         if ended is None:
@@ -261,7 +264,7 @@ class Watch:
 @contextmanager
 def student_package() -> Iterator[Path]:
     """Return a context manager that yields a temporary directory with the part of netlab that student code may see,
-    without checks and the grader; it is removed at the end.
+    compiled, without checks, panels and the grader; it is removed at the end.
     """
     with scratch.run_directory() as directory:
         whole = directory / "packages"
@@ -314,7 +317,8 @@ def site_packages() -> list[str]:
 
 def readable(package: Path) -> list[str]:
     """Return the paths that a guest may read: Python, packages other than netlab, and `package`, the directory with the
-    students' part of netlab. The prefix `launcher.LIST_ONLY` marks directories whose names of entries alone may be read.
+    students' part of netlab; paths with a colon are left out. The prefix `launcher.LIST_ONLY` marks directories whose
+    names of entries alone may be read.
     """
     found = [str(package), str(Path(sys.base_prefix).resolve() / "lib"), str(Path(os.path.realpath(sys.executable)))]
     for place in (*site_packages(), *python_path()[1:]):

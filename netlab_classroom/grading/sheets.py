@@ -59,9 +59,9 @@ class Sheet:
 
 
 def read(path: Path, what: str) -> Sheet:
-    """Read a table from the CSV file at `path`, whose first row has the headings; encoding and delimiter are found out,
-    and empty rows are left out. Raises SheetError, whose message names the table by `what`, such as "class list", when
-    it cannot be read.
+    """Read a table from the CSV file at `path`, whose first row has the headings; encoding and delimiter (which a first
+    line "sep=;" may name) are found out, empty rows are left out, and missing cells are "". Raises SheetError, whose
+    message names the table by `what`, such as "class list", when it cannot be read or is a workbook.
     """
     try:
         data = path.read_bytes()

@@ -117,8 +117,9 @@ class Layout:
 
 
 def read(path: Path) -> Submission:
-    """Read the notebook file of a submission without running anything in it. Raises UnreadableError when it is not a
-    notebook; the message tells the student what the file is and what to hand in.
+    """Read the notebook file of a submission without running anything in it, and return its cells with clean text.
+    Raises UnreadableError when it is not a notebook; the message tells the student what the file is and what to hand
+    in.
     """
     data = contents(path)
     try:
@@ -177,8 +178,9 @@ def _file_kind(data: bytes) -> str:
 
 
 def _cells(document: Any) -> Iterator[Cell]:
-    """Yield the cells of a notebook, given as parsed JSON of nbformat 3 or 4, in order and with clean text. Raises
-    UnreadableError when it is not a notebook.
+    """Yield the cells of a notebook, given as parsed JSON of nbformat 3 or 4, in order and with clean text; ids and
+    kinds of another type than text are "". Raises UnreadableError when it is not a notebook or has more than MAX_CELLS
+    cells.
     """
     if not isinstance(document, dict):
         raise UnreadableError("it is JSON, but no notebook.")
@@ -210,8 +212,8 @@ def _cells(document: Any) -> Iterator[Cell]:
 
 
 def _wrong_tries(outputs: Any) -> int:
-    """Return the number of wrong tries that the outputs of a check cell (untrusted, from its JSON) have in their
-    metadata; 0 if they have none.
+    """Return the number of wrong tries that the first MAX_OUTPUTS outputs of a check cell (untrusted, from its JSON)
+    have in their metadata; 0 if none has a number from 1 to MAX_TRIES.
     """
     for output in outputs[:MAX_OUTPUTS] if isinstance(outputs, list) else ():
         metadata = output.get("metadata") if isinstance(output, dict) else None
@@ -290,10 +292,10 @@ def _lines(source: str) -> list[str]:
 def extract(
     submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell] = ()
 ) -> ExtractedAnswer:
-    """Find the answer to an exercise (`answer_cells`) in a submission: by its cell's id, else by the name that a cell
-    defines; if its cell is unchanged, in one of the student's own cells, `added`. Return it without magics, with
-    remarks on how it was found; its source is None if there is none. `master` has the sources of all original cells by
-    id.
+    """Find the answer to an exercise (`wanted`) in a submission: by its cell's id, else by the name that a cell
+    defines; if its cell is unchanged, in one of the student's own cells, `added`; the last of several. Return it
+    without magics (words without the question), with remarks on how it was found; its source is None if there is none.
+    `master` has the sources of all original cells by id.
 
     Parameters
     ----------
@@ -360,10 +362,10 @@ def _same_code(one: str, other: str) -> bool:
 def _extract_words(
     submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell]
 ) -> ExtractedAnswer:
-    """Return the written answer to an exercise (`answer_cells`) in a submission, without the question's text: from the cell
-    with its id, else a cell with the question's first line; if nothing was written there, from the student's own cell
-    (one of `added`) directly below. `master` has the sources of the original cells by id. Its source is None if there
-    is no such cell.
+    """Return the written answer to an exercise (`wanted`) in a submission, without the question's text, cut to
+    MAX_ANSWER_CHARACTERS: from the cell with its id, else a cell with the question's first line; if nothing was written
+    there, from the student's own cell (one of `added`) directly below. `master` has the sources of the original cells
+    by id. Its source is None if there is no such cell.
     """
     # Accept cells of any kind: in command mode a single key turns a text into code, raw text or a heading.
     cells = submission.cells
@@ -393,7 +395,8 @@ def _extract_words(
 
 def prediction_of(submission: Submission) -> str:
     """Return the assignments, such as "my_rate_mbps = 5; my_reason = '...'", in the cell `predict` of a submission, in
-    which a student predicts results; "" if nothing was written there.
+    which a student predicts results, without those of `...` and of calls, cut to MAX_ANSWER_CHARACTERS; "" if nothing
+    was written there or it is not valid Python.
     """
     found = []
     for cell in submission.cells:
@@ -448,8 +451,8 @@ def _without_heading_marks(text: str) -> list[str]:
 
 def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> Layout:
     """Return the differences between a submission and the student's original notebook `handed_out`: sentences about
-    deleted, doubled, edited and moved cells, the ids of edited check cells, and the cells that the student added. Cells
-    with the ids in `answers` are expected to change.
+    deleted, doubled, edited and moved cells, the ids of edited check cells, and the cells that the student added; only
+    one sentence if no cell has an original id. Cells with the ids in `answers` are expected to change.
 
     Parameters
     ----------

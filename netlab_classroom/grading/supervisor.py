@@ -51,8 +51,9 @@ NOT_ISOLATED, LATE = "no isolation", "late"
 
 def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
     """Run the exercises of the one request that comes through the guest's channel, each in a process of its own, and
-    write the answer of exercise N to `answer-N` in the directory `folder` and the way in which it ended to `ended-N`.
-    The code of exercises gets the channel as a file descriptor; `packages` is not used.
+    write in the directory `folder`, for exercise N, the empty file begun-N at its start, its answer to answer-N and the
+    way in which it ended to ended-N, and at last the empty file done. The code of exercises gets the channel as a file
+    descriptor; `packages` is not used.
     """
     del packages
     words = channel.get()["words"]
@@ -71,8 +72,9 @@ def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
 
 def judge_one(folder: Path, number: int, exercise: dict[str, object], descriptor: int) -> None:
     """Run an exercise (plain data with the sources of its code) in its own namespaces, with the guest's channel as file
-    `descriptor`, and write its answer, if there is one, to `answer-N` and the way in which it ended ("" for an answer)
-    to `ended-N` in the folder; N is `number`.
+    `descriptor`, and write its answer, if there is one, to `answer-N` and the way in which it ended ("" for an answer,
+    NOT_ISOLATED, LATE, or a clause) to `ended-N` in the folder; N is `number`. It is killed after MAX_GUEST_S s of the
+    guest's time.
     """
     to_supervisor, from_student = os.pipe()
     pid_reader, pid_writer = os.pipe()
@@ -120,8 +122,8 @@ class OutputReader:
         self.ready = False
 
     def watch(self) -> bool:
-        """Read the student's output until the answer is complete, a message is wrong, or all processes have ended;
-        return True if MAX_GUEST_S of the guest's time pass before, else False.
+        """Read the student's output until the answer is complete, a message is wrong, or all processes have ended, and
+        keep the results as attributes; return True if MAX_GUEST_S s of the guest's time pass before, else False.
         """
         until_s = time.monotonic() + MAX_GUEST_S
         while self.answer is None and not self.fault:
@@ -161,9 +163,9 @@ def run_isolated(
     pid_writer: int,
 ) -> None:
     """Create namespaces, start the student's process for the exercise (plain data with the sources of its code) in
-    them, write its process id to the file descriptor `pid_writer`, and wait for it; this process then exits with its
-    status and never returns. `from_student` is the file descriptor to which the answer is written, `descriptor` that of
-    the guest's channel, `folder` the directory to be hidden.
+    them, write its process id to the file descriptor `pid_writer`, and wait for it; this process then exits with the
+    number of its exit status or signal (1 after an error here) and never returns. `from_student` is the file descriptor
+    to which the answer is written, `descriptor` the one of the guest's channel, `folder` the directory to be hidden.
     """
     code = 1
     try:
