@@ -70,9 +70,9 @@ class RunningFlow(Generic[ItemType]):
         raise NotImplementedError
 
     def sample(self, at_s: float) -> list[StreamSample]:
-        """Return one row for each of the flow's TCP connections with its counters since its start, read now; `at_s`,
-        the present time in s from the run's start, is copied into each row. [] for kinds of traffic without TCP
-        connections of netlab's.
+        """Return one row (a dict with "flow", "stream", "t_s" and counters) for each of the flow's TCP connections with
+        its counters since its start, read now; `at_s`, the present time in s from the run's start, is copied into each
+        row. [] for kinds of traffic without TCP connections of netlab's.
         """
         del at_s
         return []
@@ -83,14 +83,14 @@ class RunningFlow(Generic[ItemType]):
         """
 
     def intervals(self) -> list[DatagramInterval]:
-        """Return one row for each interval of the run in which datagrams of the flow arrived, with their number and
-        bytes, in the order of time; [] for kinds of traffic without datagram counters.
+        """Return one row (a dict: "flow", "interval", "bytes" and "datagrams") for each interval of the run in which
+        datagrams of the flow arrived, in the order of time; [] for kinds of traffic without datagram counters.
         """
         return []
 
     def totals(self) -> Totals:
-        """Return the flow's totals after its end: its label and its errors, joined by "; " (None if there are none).
-        Each kind of traffic adds its own counters, in a type that extends `Totals`.
+        """Return the flow's totals after its end, a dict: its label ("flow") and its errors, joined by "; " ("error",
+        None if there are none). Each kind of traffic adds its own counters, in a type that extends `Totals`.
         """
         return {"flow": self.label, "error": "; ".join(self.errors) or None}
 
@@ -105,7 +105,8 @@ class RunningFlow(Generic[ItemType]):
 
     def _start(self, target: Callable[..., None], *args: Any) -> None:
         """Start a thread of the flow that calls `target` with the arguments `args`, and keep it in `_threads`; a
-        network error there becomes one of the flow's errors, any other exception also stops the flow and ends the run.
+        network error there becomes one of the flow's errors, any other exception also stops the flow, marks it as
+        failed and ends the thread, which fails the run.
         """
         thread = self._thread(target, *args)
         self._threads.append(thread)
@@ -113,7 +114,8 @@ class RunningFlow(Generic[ItemType]):
 
     def _thread(self, target: Callable[..., None], *args: Any) -> threading.Thread:
         """Return a thread, not yet started, that calls `target` with the arguments `args`. A network error there
-        becomes one of the flow's errors; any other exception, a defect of netlab, also stops the flow and ends the run.
+        becomes one of the flow's errors; any other exception, a defect of netlab, also stops the flow, marks it as
+        failed and is raised again in the thread, which fails the run.
         """
 
         def run_target() -> None:

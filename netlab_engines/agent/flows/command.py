@@ -52,7 +52,8 @@ class CommandFlow(RunningFlow["CommandItem"]):
 
     def finish(self, until_s: float) -> None:
         """Wait for the command's end until `until_s` in s on the monotonic clock, but at least PATIENCE_S s; then copy
-        the files that it saves to the store and remove its working directory. A command that still runs is not ended.
+        the files that it saves to the store and remove its working directory, if it has one. A command that still runs
+        is not ended.
         """
         for thread in self._threads:
             thread.join(max(PATIENCE_S, until_s - time.monotonic()))
@@ -62,8 +63,9 @@ class CommandFlow(RunningFlow["CommandItem"]):
             shutil.rmtree(self._directory, ignore_errors=True)
 
     def totals(self) -> CommandTotals:
-        """Return the flow's label and errors, the command's standard output and error output ("" until it has ended),
-        its exit code (None if it has not ended) and its start in s from the run's start.
+        """Return the flow's totals, a dict: the label ("flow"), "error", the command's "stdout" and "stderr" ("" until
+        it has ended), its "exit_code" (None if it has not ended) and its planned start in s from the run's start
+        ("t_s").
         """
         return {
             **super().totals(),

@@ -122,7 +122,7 @@ class TcpConnection:
 
     def accept(self) -> socket.socket | None:
         """Wait for the connection, close the listening socket and return the accepted one; return None if the flow
-        ended before.
+        ended or the listening socket was closed before.
         """
         try:
             end, _ = self.listener.accept()
@@ -133,9 +133,9 @@ class TcpConnection:
         return end
 
     def read(self) -> StreamState | None:
-        """Return the counters since the start (bytes, segments, retransmissions, timeouts) and the present state
-        (windows, round-trip time in ms) of both ends, and keep them in `last_info`; None if the connection is not
-        accepted yet, or closed.
+        """Return the counters since the start and the present state of both ends, a dict ("received_bytes",
+        "cwnd_segments", "rtt_ms", "retransmits", ...; a value that the kernel lacks is None), and keep it in
+        `last_info`; None if the connection is not accepted yet, or closed.
         """
         if self.source is None or self.sink is None:
             return None
@@ -219,9 +219,10 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         self._reported_end: set[int] = set()
 
     def sample(self, at_s: float) -> list[StreamSample]:
-        """Return one row for each connection that is open, with its number (from 0), its counters since its start, read
-        now, and `at_s`, the present time in s from the run's start. A connection that has ended since the last call has
-        one more row, its last; later none.
+        """Return one row (a dict) for each connection that is open, with the label ("flow"), its number ("stream", from
+        0), `at_s`, the present time in s from the run's start ("t_s"), and its counters since its start, read now, as
+        `TcpConnection.read` names them. A connection that has ended since the last call has one more row, its last;
+        later none.
         """
         found: list[StreamSample] = []
         for number, stream in enumerate(self.streams):
@@ -237,16 +238,16 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         return found
 
     def finish(self, until_s: float) -> None:
-        """Wait for the ends of the flow's threads, one per connection, each until `until_s` in s on the monotonic
-        clock, and at least 0.1 s; open connections are not closed.
+        """Wait for the ends of the flow's threads, each until `until_s` in s on the monotonic clock, and at least 0.1
+        s; connections that are still open are not closed.
         """
         for thread in self._threads:
             thread.join(max(0.1, until_s - time.monotonic()))
 
     def totals(self) -> TcpTotals:
-        """Return the flow's label and errors, and one row for each connection that delivered data, in the order of the
-        connections' numbers. If other connections delivered nothing and there is no other error, their number becomes
-        an error.
+        """Return the flow's totals, a dict: the label ("flow"), "error", and "streams", one row for each connection
+        that has ended and delivered data, in the order of the connections' numbers. If other connections delivered
+        nothing and there is no other error, a sentence with their number becomes an error.
         """
         rows = [
             self._row(number, ended, ended.first_s)
@@ -300,9 +301,10 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         )
 
     def _row(self, number: int, finished: _FinishedStream, first_s: float) -> StreamTotals:
-        """Return the row of totals of the connection with this number (from 0). `finished` has its counters and times, and
-        `first_s` is the arrival of its first bytes, in s on the monotonic clock; times in the row are in s from the
-        run's start.
+        """Return the row of totals of the connection with this number (from 0), a dict: "stream", "connect_s",
+        "first_s" and "last_s" (in s from the run's start), "throughput_bytes" (with headers) and the counters of
+        `finished`, its last counters and times; `first_s` is the arrival of its first bytes, in s on the monotonic
+        clock.
         """
         state = finished.state
         return {

@@ -55,9 +55,9 @@ class PingFlow(RunningFlow["PingItem"]):
         self.pinger.stop()
 
     def totals(self) -> PingTotals:
-        """Return the flow's label and errors, and one row for each request that was sent, in the order of their numbers
-        (from 1): the number, the time of sending in s from the run's start and the round-trip time in ms, None without
-        a reply.
+        """Return the flow's totals, a dict: the label ("flow"), "error", and "echoes", one row for each request that
+        was sent, in the order of their numbers: "seq" (from 1), "t_s" (the time of sending in s from the run's start)
+        and "rtt_ms" (None without a reply).
         """
         return {
             **super().totals(),

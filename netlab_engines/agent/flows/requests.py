@@ -103,8 +103,8 @@ class RequestConnection(TcpConnection):
 
     def serve(self, end_s: float) -> None:
         """Run the server: accept the connection and answer each complete request with a response, until the client
-        closes, the flow ends or `end_s`, in s on the monotonic clock, is over; blocks. Raises OSError if the connection
-        fails.
+        closes, the flow ends or a response is not sent by `end_s`, in s on the monotonic clock; blocks. Raises OSError
+        if the connection fails.
         """
         forbid_timer_slack()
         source = self.accept()
@@ -139,9 +139,9 @@ class RequestConnection(TcpConnection):
                 return
 
     def ask(self, number: int, end_s: float) -> bool:
-        """Send the request with this number (from 0, in the flow) and wait for the whole response; blocks. Return True
-        if it came, False if the flow ended before, at `end_s` in s on the monotonic clock. Raises OSError if the
-        connection fails.
+        """Send the request with this number (from 0, in the flow), record it and wait for the whole response; blocks.
+        Return True if it came, False if the flow or the connection ended before, or the request was not sent by `end_s`
+        in s on the monotonic clock. Raises OSError if the connection fails.
         """
         exchange = _Exchange(number, self.source)
         self.exchanges.append(exchange)
@@ -227,9 +227,10 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
             self._start(self._end, number, stream)
 
     def totals(self) -> RequestsTotals:
-        """Return the flow's label and errors; `responses`, a row for each request that was sent, in the order of their
-        numbers, with its start and end in s from the run's start (None without a whole response); and `ends`, a row for
-        each connection that has ended with its bytes, retransmissions and timeouts.
+        """Return the flow's totals, a dict: those of `ConnectionsFlow.totals`; "responses", a row for each request that
+        was sent, in the order of their numbers ("number", "stream", "start_s" and "end_s" in s from the run's start,
+        None without a whole response, and the "retransmits" and "timeouts" before it); and "ends", a row for each
+        connection that has ended ("stream", "received_bytes", "retransmits", "timeouts").
         """
         origin_ns = round(self._origin_s * NS_PER_S)
         responses: list[Response] = [
@@ -292,8 +293,8 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
         self._conclude(number, stream)
 
     def _end(self, number: int, stream: RequestConnection) -> None:
-        """Wait until the flow's end, then note the counters of the connection with this number (from 0) and close it,
-        unless that was done; runs in a thread.
+        """Wait until the flow's end, then note the counters of the connection with this number (from 0), stop its
+        senders and close it, unless that was done; runs in a thread.
         """
         sleep_until(self._origin_s + self.end_s)
         self._conclude(number, stream)

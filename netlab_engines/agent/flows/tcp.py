@@ -68,7 +68,8 @@ class TcpStream(TcpConnection):
 
     def send(self, end_s: float) -> None:
         """Connect and send until `end_s`, in s on the monotonic clock, or until all bytes of the connection are sent;
-        blocks. `receive` must run in another thread. Raises OSError if it cannot connect or the connection fails.
+        blocks. `receive` must run in another thread. Raises OSError if it cannot connect; a later error is kept in the
+        sender.
         """
         self.connect()
         self.sender = TcpSender(self.connecting, end_s=end_s, num_bytes=self.num_bytes)
@@ -131,8 +132,8 @@ class TcpFlow(ConnectionsFlow["TcpItem"]):
 
     def _run(self, number: int, stream: TcpStream) -> None:
         """Run the connection with this number (from 0) in a thread: connect at the flow's start and send until its end
-        or, if the connection has a number of bytes, until these have arrived; then note its counters and close it.
-        Raises OSError if it cannot connect.
+        or, if the connection has a number of bytes, until these have arrived or the flow's end; then note its counters
+        and close it. Raises OSError if it cannot connect.
         """
         sleep_until(self._origin_s + self.start_s)
         end_s = self._origin_s + self.end_s

@@ -64,8 +64,8 @@ class UdpFlow(RunningFlow["UdpItem"]):
         self._start(self._send)
 
     def _send(self) -> None:
-        """Wait until the flow's start and send datagrams until its end; nothing is sent if the receiver has failed by
-        then. Runs in a thread.
+        """Wait until the flow's start and send datagrams until its end; nothing is sent if the flow has failed by then.
+        A sender with a small send buffer, which may block, is stopped at the end. Runs in a thread.
         """
         sleep_until(self._origin_s + self.start_s)
         if self.failed:
@@ -93,7 +93,7 @@ class UdpFlow(RunningFlow["UdpItem"]):
 
     def finish(self, until_s: float) -> None:
         """Wait until all sent datagrams have arrived, at most until `until_s` in s on the monotonic clock, then stop
-        the receiver.
+        the receiver; nothing happens if the flow has not started.
         """
         if self.receiver is None or self.sender is None:
             return
@@ -109,8 +109,9 @@ class UdpFlow(RunningFlow["UdpItem"]):
         self.receiver.stop()
 
     def intervals(self) -> list[DatagramInterval]:
-        """Return one row for each interval of the run in which datagrams arrived, in the order of time: the flow's
-        label, the interval's number (from 0 at the run's start), and the payload bytes and the number of datagrams.
+        """Return one row (a dict) for each interval of the run in which datagrams arrived, in the order of time: the
+        flow's label ("flow"), the interval's number (from 0 at the run's start), the payload "bytes" and the number of
+        "datagrams", which are different ones. The flow must have been launched.
         """
         assert self.receiver is not None
         account = self.receiver.streams[self.stream_id]
@@ -137,9 +138,10 @@ class UdpFlow(RunningFlow["UdpItem"]):
             self.receiver.stop()
 
     def totals(self) -> UdpTotals:
-        """Return the flow's label and errors and its counters at both ends: payload bytes, datagrams, delays and jitter
-        in ms, and times in s from the run's start (None if nothing arrived). If the flow did not start, only the label
-        and an error.
+        """Return the flow's totals, a dict: the label ("flow"), "error" and the counters of both ends by the names of
+        their columns, such as "sent_bytes" (payload), "received_datagrams", "delay_mean_ms" and "jitter_ms" (delays are
+        NaN if nothing arrived), "first_s" and "last_s" (s from the run's start, None if nothing arrived). If the flow
+        did not start, only the label and an error.
         """
         if self.receiver is None or self.sender is None:
             self.errors = self.errors or ["the flow did not start"]

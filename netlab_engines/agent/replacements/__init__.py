@@ -79,8 +79,8 @@ def provide_distutils() -> None:
 
 
 def environment(home: str, path: str) -> dict[str, str]:
-    """Return the environment variables of a program in the guest: the home directory `home`, the search path `path`
-    (directories separated by colons), the user root and a few fixed settings.
+    """Return the environment variables of a program in the guest by name: the home directory `home`, the search path
+    `path` (directories separated by colons), the user root and a few fixed settings; no other variable of this process.
     """
     return {
         "PATH": path,
@@ -95,9 +95,9 @@ def environment(home: str, path: str) -> dict[str, str]:
 
 
 def search_path(directory: str) -> str:
-    """Return the search path of a host's shell, directories separated by colons: the machine's programs, then the
-    replacements in the folders of `directory` for those that it lacks; on the pocket kernel, some replacements come
-    first.
+    """Return the search path of a host's shell, directories separated by colons: the machine's programs and the
+    replacements in the folders `filter` (on the pocket kernel before the machine's programs, else after them) and
+    `last` of `directory`; those in `first` are left out.
 
     On the pocket kernel the replacements in `filter` (such as iptables, sudo and modprobe) come before the machine's programs.
     """
@@ -108,8 +108,8 @@ def search_path(directory: str) -> str:
 
 
 def install(directory: str) -> str:
-    """Write the shell scripts of all replacements to subfolders of `directory`, and return a search path (directories
-    separated by colons) that includes all of them.
+    """Write the shell scripts of all replacements to the subfolders first, filter and last of `directory`, and return a
+    search path (directories separated by colons) that includes all of them, `first` in front.
     """
     for place, programs in PLACES.items():
         os.makedirs(f"{directory}/{place}", exist_ok=True)
@@ -133,7 +133,8 @@ def script_text(name: str, script: str) -> str:
 
 def is_missing(program: str) -> bool:
     """Return True if netlab knows a package of the program with this name and the program is not installed: this
-    process's search path has none, or only netlab's replacement.
+    process's search path has none, or only netlab's replacement. False for a program whose package netlab does not
+    know.
     """
     found = shutil.which(program)
     return program in PACKAGES and (found is None or found.startswith(BINARIES))

@@ -12,9 +12,9 @@ MAX_FILES = 50
 
 
 def check(script: Path, directory: Path) -> list[Problem]:
-    """Return all problems of the Mininet script at `script`, and of modules and programs of its own that it uses,
-    merged by their texts, those that stop the script first; nothing is run, and a file that cannot be read is a
-    problem. `directory` is the directory in which it would run.
+    """Return all problems of the Mininet script at `script`, and of modules and programs of its own that it uses (at
+    most MAX_FILES files), merged by their texts, those that stop the script first; nothing of them is run, and a file
+    that cannot be read is a problem. `directory` is the directory in which it would run.
 
     A problem stops the script if the script comes to it for certain.
     """

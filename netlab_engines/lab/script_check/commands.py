@@ -100,8 +100,9 @@ def started_programs(tree: ast.Module) -> Iterator[StartedProgram]:
 
 
 def _commands(node: ast.Call, constants: dict[str, list[str]]) -> list[str]:
-    """Return the shell commands that the call `node` may run, with HOLE for each part that is not in the script's text;
-    [] if it calls no function that runs commands. `constants` has the texts that each constant name of the script may have.
+    """Return the shell commands that the call `node` may run, one for each text that its first argument may have, with
+    HOLE for each part that is not in the script's text; [] if it calls no function that runs commands. `constants` has
+    the texts that each constant name of the script may have.
     """
     function = node.func
     if not node.args:
@@ -176,7 +177,8 @@ def _constants(tree: ast.Module) -> dict[str, list[str]]:
 
 def simple_commands(text: str) -> Iterator[list[str]]:
     """Yield the words of each simple command in `text`, a command line for a shell, the program's name first, without
-    assignments, redirections, quotes and programs such as sudo before it, as far as that can be told.
+    assignments, redirections, quotes and programs such as sudo before it, as far as that can be told; the rest is left
+    out from a here-document or a part that is not understood on.
 
     >>> list(simple_commands("cd /tmp; sudo -E tc qdisc show | grep 'x y' > f && X=1 timeout 5 ping -c 1 h2 &"))
     [['cd', '/tmp'], ['tc', 'qdisc', 'show'], ['grep', 'x y'], ['ping', '-c', '1', 'h2']]
@@ -207,8 +209,8 @@ def simple_commands(text: str) -> Iterator[list[str]]:
 
 def _program(words: list[str]) -> Iterator[list[str]]:
     """Yield the words of the command that `words`, a part of a shell's command line, starts, without assignments,
-    quotes and programs such as sudo before it; for `sh -c`, those of each command in its text. Yield nothing if they
-    are no command.
+    quotes and programs such as sudo before it; for `sh -c`, those of each command in its text, and before a command in
+    xterm also xterm's own name. Yield nothing if they are no command.
     """
     words = list(words)
     while words:

@@ -57,7 +57,8 @@ ATTRIBUTES = {
 
 def problems(source: Source) -> list[Problem]:
     """Return a problem for each use of a name or idiom of Python 2 that Python 3 parses in a script, except where the
-    script has code for its failure; one that certainly runs and fails stops the script.
+    script has code for its failure; one that certainly runs and fails stops the script, and all but calls of methods
+    show that it is Python 2.
     """
     bound, everything = _defined_names(source.tree)
     return [
@@ -75,9 +76,9 @@ def problems(source: Source) -> list[Problem]:
 
 
 def _idioms(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tuple[ast.expr, str, bool]]:
-    """Yield each idiom of Python 2 in a parsed script: its syntax node, a sentence about it, and whether it fails for
-    certain when it runs. `bound` has the names that the script defines; `everything` is whether it imports all names of
-    a module (`import *`), which may define more.
+    """Yield each idiom of Python 2 in a parsed script as a tuple: its syntax node, a sentence about it, and whether it
+    fails for certain when it runs. `bound` has the names that the script defines; `everything` is whether it imports
+    all names of a module (`import *`), which may define more.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in NAMES and node.id not in bound:
@@ -127,8 +128,8 @@ def _is_imported(tree: ast.Module, name: str) -> bool:
 
 
 def _defined_names(tree: ast.Module) -> tuple[set[str], bool]:
-    """Return the names that a parsed script defines itself (assignments, arguments, functions, classes, imports), and
-    whether it imports all names (`import *`) of a module other than Mininet's.
+    """Return a pair: the names that a parsed script defines itself (assignments, arguments, functions, classes,
+    imports), and whether it imports all names (`import *`) of a module other than Mininet's.
     """
     names: set[str] = set()
     everything = False

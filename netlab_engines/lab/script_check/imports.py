@@ -112,7 +112,7 @@ def _module_file(base: Path) -> Path | None:
 
 def module_directories(source: Source, directory: Path) -> ModuleDirectories:
     """Return the directories in which a script that runs in `directory` finds its own modules: the directory of its
-    file, and existing ones by which it extends sys.path.
+    file, and existing ones by which it extends sys.path, as far as its text names them.
     """
     home = source.path.parent
     texts = _texts_of_path(source.tree)
@@ -122,8 +122,8 @@ def module_directories(source: Source, directory: Path) -> ModuleDirectories:
 
 def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
     """Return a problem for each module that a script imports and that is missing, and for each name that a module of
-    Mininet lacks, except where the script has code for that; one that it certainly imports stops it. `directories` has
-    the directories of its own modules.
+    Mininet lacks, except where the script has code for that; one that it certainly imports stops it, unless it is a
+    missing module and the script extends sys.path. `directories` has the directories of its own modules.
     """
     imports = [(name, node) for name, node in _imported_modules(source.tree) if node not in source.prepared_nodes]
     lacking = _missing_modules({name.partition(".")[0] for name, _ in imports}, directories)
@@ -184,6 +184,7 @@ def _missing_sentence(name: str) -> str:
 def _missing_modules(names: set[str], directories: ModuleDirectories) -> set[str]:
     """Return those of `names`, names of top-level modules, that a script with its own modules in `directories` cannot
     import, as a Python process with the guest's paths tells; an empty set if that cannot be tested within PATIENCE_S s.
+    The modules are not executed.
     """
     names = {name for name in names if name not in ("mininet", "netlab") and not _is_certainly_there(name)}
     # Python 3.12 has no distutils; the guest has the part that Mininet asks for.
@@ -236,7 +237,8 @@ def _texts_of_path(tree: ast.Module) -> list[str]:
 @functools.cache
 def _names_of(module: str) -> frozenset[str] | None:
     """Return the names that can be imported from a module of Mininet, such as "mininet.net": an empty set if Mininet
-    has no such module, None if they are not known. The module's text is read and not executed.
+    has no such module, None if they are not known, because Mininet is not installed or the module itself imports all
+    names of another. The module's text is read and not executed.
     """
     found = importlib.util.find_spec("mininet")
     if found is None or found.origin is None:

@@ -23,8 +23,8 @@ class Problem:
     """Shows that the script was written for Python 2."""
 
     def sentence(self) -> str:
-        """Return the problem's text after its place: the file's path and its line numbers (from 1), at most
-        MAX_LINES_NAMED of them, if they are known.
+        """Return the problem's text after its place, such as "s.py, lines 3, 7: text": the file's path and its distinct
+        line numbers (from 1) if they are known, at most MAX_LINES_NAMED of them and the number of the others.
         """
         lines = sorted(set(self.lines))
         if not lines:

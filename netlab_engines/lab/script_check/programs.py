@@ -91,7 +91,7 @@ def problems(source: Source) -> list[Problem]:
 
 def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Path]:
     """Yield the path of each Python file that a script starts as `python FILE` or `python3 FILE`, as found in the first
-    of `directories` that has it.
+    of `directories` that has it; files that are in none, or whose names only the running script knows, are left out.
     """
     for command in started_programs(source.tree):
         if command.program in PYTHONS:
@@ -104,7 +104,8 @@ def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Pat
 
 def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """Yield a sentence and the line number (from 1) for each start of a program, in a parsed script, that this machine
-    lacks or that belongs to Open vSwitch.
+    lacks and netlab does not replace, or that belongs to Open vSwitch; commands of the shell and programs that a guest
+    does not need are left out.
     """
     path = ":".join(system_path())
     replaced = {

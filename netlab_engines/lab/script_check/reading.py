@@ -48,7 +48,8 @@ class Source:
 
 def read(path: Path) -> Source:
     """Read and parse the script at `path`, and return its syntax tree and problems. A file that cannot be read or
-    parsed becomes a problem, with an empty tree; nothing is raised.
+    parsed, or is not UTF-8 without saying so, becomes a problem, with an empty tree if it cannot be parsed; nothing is
+    raised.
     """
     failure = _reading_error(path)
     if failure is not None:
@@ -128,8 +129,9 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _parse(path: Path, text: str, problems: list[Problem]) -> Source:
-    """Parse `text`, the script at `path`, and return its source with `problems` and those of its syntax. If Python 3
-    cannot parse it, the syntax of Python 2 in it is first rewritten; the tree is empty if that does not help.
+    """Parse `text`, the script at `path`, and return its source with `problems` and those of its syntax, with the
+    command that converts it. If Python 3 cannot parse it, the syntax of Python 2 in it is first rewritten; the tree is
+    empty if that does not help.
     """
     error = _syntax_error(text, path)
     if error is None:
@@ -185,8 +187,9 @@ def _syntax_problem(path: Path, error: SyntaxError) -> Problem:
 
 
 def conversion(path: Path, tabs: bool, python_2: bool) -> str:
-    """Return a sentence with the shell command that converts the script at `path` to Python 3: its indentation from
-    tabs to spaces if `tabs`, its Python 2 if `python_2`.
+    """Return a sentence with the shell command that converts the script at `path`, its indentation from tabs to spaces
+    if `tabs`, its Python 2 to Python 3 if `python_2`, and keeps the old file as .bak; the command may install the
+    converter.
     """
     name = shlex.quote(str(path))
     steps, keep = [], ""
