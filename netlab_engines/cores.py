@@ -55,9 +55,11 @@ class Pin:
         self.cpu = -1
 
     def check(self, pid: int) -> None:
-        """Move the processes of a guest, whose first process is `pid`, to another CPU if another program computes on
-        theirs; to be called several times a second while the caller waits for the guest. Nothing happens if no CPU is
-        reserved.
+        """If another program computes on the reserved CPU, let the processes of a guest, whose first process is `pid`,
+        run on all CPUs, and at a later call, half a second after that, pin them to the CPU on which the guest then
+        runs; to be called several times a second while the caller waits for the guest. Nothing happens if no CPU is
+        reserved, this process has only one, or the last check was less than half a second ago (up to 8 s if no CPU was
+        free).
 
         The guest may run on all CPUs for half a second, so that the system's scheduler finds a free one, and is then
         pinned there. The CPU is checked every half second however often this is called, and less often if no CPU is

@@ -274,8 +274,8 @@ class Guest(AgentProcess):
         """Start to boot a guest with this kernel, in a process of its own; `wait_until_ready` waits for it. `calls`
         system calls at one time take no network time, each further one 10 µs (0: none takes time); a program start
         takes `start_ns` ns. `pin` reserves a CPU; the guest runs the module `program` with `packages` (None: this
-        Python's) and has `memory_mb` MiB. It may write to the host's directories `shared` and read `readable` (None:
-        all). Raises OSError if it cannot be started.
+        Python's) and has `memory_mb` MiB. It may write to its run's directory and the host's directories `shared` and
+        read `readable` (None: all). Raises OSError if it cannot be started, EngineError without disk space or Mininet.
         """
         self.kernel = kernel
         self.settings = {"memory_mb": memory_mb, "seeded": True, "confined": launcher.landlock_version() > 0}

@@ -46,8 +46,9 @@ def landlock_version() -> int:
 def confine(writable: list[str], readable: list[str] | None = None) -> bool:
     """Allow this process and its children, for good, to write only below the paths `writable` and to device files, and
     to read only those, system programs and `readable` (None: everything); a path in `readable` that begins with `=` may
-    only be listed. Return True, or False, with nothing confined, if the kernel has no Landlock. Raises OSError if
-    Landlock refuses.
+    only be listed. As far as the kernel can, `readable` also forbids TCP, and signals and abstract sockets reach only
+    such children. Return True, or False, with nothing confined, if the kernel has no Landlock. Raises OSError if
+    Landlock refuses or a path does not exist.
     """
     version = landlock_version()
     if version < 1:
@@ -85,9 +86,10 @@ def confine(writable: list[str], readable: list[str] | None = None) -> bool:
 
 
 def main(arguments: list[str]) -> None:
-    """Confine this process and execute a program in place of it; does not return. `arguments` are the parent's pid, a
-    CPU (-1: all), writable and readable paths (each separated by colons; no readable ones: all), the program and its
-    arguments. The process is killed when its parent ends, and exits with 1 if that has ended.
+    """Confine this process, raise its limit of open files, and execute a program in place of it; does not return.
+    `arguments` are the parent's pid, a CPU (-1: all), writable and readable paths (each separated by colons; no
+    readable ones: all), the program and its arguments. The process is killed when its parent ends, and exits with 1 if
+    that has ended.
     """
     parent, cpu, writable, readable = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -208,8 +208,8 @@ def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> Pock
 
 
 def _read(file: Path) -> dict[str, bytes]:
-    """Return the contents of all files in the packed file at a path, by their path below its top folder, such as
-    "pocket/linux". Raises KernelError if the file is damaged, or has a member that is unexpected, repeated or larger
+    """Return the contents of all files in the packed file at a path, as bytes by their path below its top folder, such
+    as "pocket/linux". Raises KernelError if the file is damaged, or has a member that is unexpected, repeated or larger
     than MAX_BYTES.
     """
     files: dict[str, bytes] = {}

@@ -112,9 +112,10 @@ def build_for(
     machine: str, source: str | Path | None = None, progress: Listener | None = None
 ) -> library_kernel.LibraryKernel:
     """Build the library kernel for a processor `machine` (one of MACHINES, such as "aarch64") with its cross compiler,
-    or as WebAssembly ("wasm"), from the source at a path (None: apt's newest), and return it; `progress` is called with
-    the state of the build. Without `source`, a WebAssembly kernel by the present recipe in the cache is returned
-    without a build. Raises KernelError if a program is missing or a step fails.
+    or as WebAssembly ("wasm"), from the source at a path (None: apt's newest), store it in the cache and return it;
+    `progress` is called with the state of the build. Waits while another build runs. Without `source`, a WebAssembly
+    kernel by the present recipe in the cache is returned without a build; a processor's is always built anew. Raises
+    KernelError if a program is missing or a step fails.
 
     The cross compiler is `<machine>-linux-gnu-gcc`; WebAssembly is made with `wasm.Tools`.
     """
@@ -232,9 +233,10 @@ def _ready(kinds_to_build: tuple[str, ...]) -> Kernels | None:
 
 def _build(source: str | Path | None, kinds_to_build: tuple[str, ...], meter: Meter, work: Path, log: Path) -> Kernels:
     """Build those of the kinds ("pocket", "library") in `kinds_to_build` that the cache does not have for the source at
-    a path (None: apt's newest), the library kernel first, and return all kernels. `work` is a directory for temporary
-    files, `log` the file for the programs' output, and `meter` gets the progress. Raises KernelError if a step fails;
-    but if the library kernel fails and the pocket kernel is wanted too, the failure is recorded in the result instead.
+    a path (None: apt's newest; a tree is always built), the library kernel first, and return all kernels. `work` is a
+    directory for temporary files, `log` the file for the programs' output, and `meter` gets the progress. Raises
+    KernelError if a step fails; but if the library kernel fails and the pocket kernel is wanted too, the failure is
+    recorded in the result and in the cache instead.
     """
     origin = _get_source(source, meter, log)
     # A tree may have changed since it was built.

@@ -219,8 +219,8 @@ def _rank(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
 
 
 def pseudonyms(students: Sequence[str], seed: str) -> dict[str, str]:
-    """Return a pseudonym such as "amber fox" for each student, by student; all are different, follow from the seed, and
-    hardly change when other students join.
+    """Return a pseudonym such as "amber fox" for each student, by student; all are different (a number follows if there
+    are more students than pairs of words), follow from the seed, and hardly change when other students join.
     """
     words = [f"{adjective} {animal}" for adjective in ADJECTIVES for animal in ANIMALS]
     number = {

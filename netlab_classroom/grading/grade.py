@@ -231,8 +231,8 @@ def _failure_text(error: BaseException) -> str:
 
 def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor | None) -> Any:
     """Judge all jobs in `todo` by the executor (None: threads, `jobs` at a time, None for one for each CPU), and yield
-    each job with its result or exception as soon as it is done. Raises GradingInterrupted after Ctrl-C; submissions
-    being judged are abandoned then.
+    pairs of a job and its result (see `judging.judge`) or exception, each as soon as it is done. Raises
+    GradingInterrupted after Ctrl-C; submissions being judged are abandoned then.
     """
     pool = executor or futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="grading")
     running = {}

@@ -144,7 +144,8 @@ class CallChannel:
 
     def _next_size(self) -> int | None:
         """Return the size in bytes of the next message in the buffer, with the length before it, once it has arrived
-        completely, else None. Raises GarbledError when its length is 0 or above MAX_ANSWER_BYTES.
+        completely, else None. Raises GarbledError, and empties the buffer, when its length is 0 or above
+        MAX_ANSWER_BYTES.
         """
         if len(self._buffer) < callee.LENGTH.size:
             return None
@@ -183,9 +184,9 @@ class GuestMonitor:
         self._base_s: float | None = None
 
     def check(self) -> bool:
-        """Check the guest's limit of processor time, and return whether all its processes are asleep at this moment.
-        Raises BudgetError when the time is used up, RunError when the guest does not start, and KeyboardInterrupt when
-        grading is stopped.
+        """Return whether all processes of the guest are asleep at this moment. Raises BudgetError when it has used more
+        than its limit of processor time since the student's code began, RunError when it used START_CPU_S before
+        without beginning, and KeyboardInterrupt when grading is stopped.
         """
         if stopping.is_set():
             raise KeyboardInterrupt
@@ -224,7 +225,8 @@ class GuestMonitor:
 
 def read_bounded(path: Path, max_bytes: int = plain.MAX_BYTES) -> bytes | None:
     """Return the contents of a regular file in a folder with untrusted files, cut to `max_bytes` + 1 bytes, so that
-    more than `max_bytes` bytes show that it is too long; None if there is no such file or it is a link.
+    more than `max_bytes` bytes show that it is too long; None if it cannot be opened, or is a link or not a regular
+    file.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -97,7 +97,9 @@ class Helper:
             self._process = None
 
     def _start(self) -> subprocess.Popen[bytes]:
-        """Return the helper process; start it if there is none."""
+        """Return the helper process, which has pipes to its input and output and is in a session of its own; start it
+        if there is none.
+        """
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", f"from {__name__} import serve; serve()"],

@@ -306,8 +306,8 @@ class Examination:
 
     def _transfer(self, number: Any, channel: CallChannel) -> None:
         """Run the hidden trial with this number (an index) between the student's programs, which are called through
-        `channel`, and record its result for the marking. Raises NetlabError when there is no such trial or it was
-        already made.
+        `channel`, and record its value for the marking, or the error with which it fails. Raises NetlabError when there
+        is no such trial or it was already made.
         """
         if not (isinstance(number, int) and 0 <= number < len(self._transfers)) or number in self._transfer_results:
             raise NetlabError("There is no such transfer.")
@@ -377,9 +377,9 @@ class Examination:
         return found
 
     def _measure(self, value: Any) -> Any:
-        """Return a decoded value of an answer in which each description of a run, also in lists and dictionaries, is
-        replaced by the grader's own run, and that of a repeated run by a table. Raises NetlabError when a run is
-        refused or fails.
+        """Return a decoded value of an answer in which each description of a run, also in lists and in the values of
+        dictionaries, is replaced by the grader's own run, and that of a repeated run by a table; any other value is
+        returned as it is. Raises NetlabError when a run is refused or fails.
         """
         if isinstance(value, plain.RunDescription):
             if value.seeds is not None:

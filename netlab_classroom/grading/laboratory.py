@@ -110,9 +110,9 @@ class Laboratory:
         return found if found != scenario.seed else found + 1
 
     def _charge_budget(self, scenario: Scenario) -> None:
-        """Subtract a scenario's run, network time and UDP packets from the submission's budget. Raises RefusedError if
-        that is exceeded, or the scenario is larger than an answer's may be or has traffic that is not allowed, and
-        NetlabError if it has mistakes.
+        """Add a scenario's run, network time and UDP packets to what the submission has used. Raises RefusedError if
+        that is above MAX_RUNS, MAX_NETWORK_S or MAX_PACKETS, or the scenario is larger than an answer's may be or has
+        traffic that is not allowed, and NetlabError if it has mistakes.
         """
         scenario.validate()
         self._runs += 1

@@ -153,8 +153,8 @@ def find(name: str, root: Path | None = None) -> Master:
 @lru_cache(maxsize=64)
 def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
     """Return the chapter in the file `source` with the own numbers of a token, as `Master.edition` does; `_changed_ns`
-    is the file's time of modification in ns, a key of the cache. Raises ChapterError when its cells do not follow the
-    naming rules of exercises.
+    is the file's time of modification in ns, a key of the cache. Raises ChapterError when the call of a check cannot be
+    read, or belongs to no exercise's cell, no known check, or no chapter.
     """
     handed_out = tuple(
         Cell(cell.id, cell.cell_type, cell.source) for cell in authoring.student_notebook(source, token).cells

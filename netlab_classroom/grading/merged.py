@@ -159,7 +159,8 @@ class Exam:
     def __init__(self, chapter: str, token: str = "", seed: str = "1", root: str = "") -> None:
         """Load the chapter whose notebook has the name `chapter`, from the instructor's clone `root` ("" for netlab's
         own files), with the own numbers of `token` ("" for the printed ones) and the hidden cases of `seed`, and define
-        the cell magic `%%answer` if IPython runs.
+        the cell magic `%%answer` if IPython runs. Raises NetlabError if there is no such chapter or it cannot be
+        loaded.
         """
         found = master.find(chapter, Path(root) if root else IMPORT_ROOT)
         self._edition = found.edition(token)

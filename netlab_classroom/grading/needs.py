@@ -132,8 +132,8 @@ def needed(cells: Sequence[ProvidedCell], answer: str) -> tuple[list[str], set[s
 
 def _definitions(steps: Sequence[Sequence[_Step]], cell: int, number: int, name: str) -> list[tuple[int, int]]:
     """Return the statements that may give a name the value that the statement `number` of the cell `cell` (both indices
-    in `steps`) reads: those in the same cell, and in the last cell before it that has any, unless one in the same cell
-    surely does. Each is a pair of the indices of cell and statement.
+    in `steps`) reads, each as a pair of the indices of cell and statement: all in the same cell, then those in the last
+    cell before it that has any; the latter are left out if one in the same cell surely defines the name first.
     """
     here = [(cell, other) for other, step in enumerate(steps[cell]) if name in step.defined]
     reader = steps[cell][number]

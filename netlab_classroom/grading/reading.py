@@ -196,8 +196,9 @@ def _defines_competitor(statement: ast.ClassDef, known: set[str], methods: Seque
 
 
 def page(template: str, words: Mapping[str, Any], package: str = "netlab_classroom.grading") -> str:
-    """Return an HTML page: the file `template` of the templates of the package `package`, filled with `words`, values
-    by name; all their text is escaped.
+    """Return an HTML page: the file `template` of the templates of the package `package` (or else of the grading),
+    filled with `words`, values by name. All their text is escaped, except that the filter `prose` renders Markdown and
+    formulas. Raises jinja2's errors if a value is missing.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
     from markupsafe import Markup

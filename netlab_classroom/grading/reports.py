@@ -404,8 +404,8 @@ def feedback_html(graded: GradedClass, result: Mapping[str, Any], *, show_expect
 
 
 def _headings(graded: GradedClass) -> dict[str, str]:
-    """Return the nearest heading above (or in) each cell of the chapter's notebook, by the cell's id, which is also the
-    key of an exercise; "" if there is none.
+    """Return the nearest heading (of level 2 to 4) above or in each cell of the chapter's notebook, by the cell's id,
+    which is also the key of an exercise; "" if there is none.
     """
     found: dict[str, str] = {}
     heading = ""
@@ -500,8 +500,9 @@ def waiting_sentence(graded: GradedClass, *, unreviewed: bool = False) -> str:
 
 
 def notes(graded: GradedClass) -> list[str]:
-    """Return sentences about the class for the instructor: remarks from grading, missing tokens, unreadable files,
-    students without a key of Moodle, and submissions that could not be judged.
+    """Return sentences about the class for the instructor: remarks from grading; that the class list has no tokens; the
+    unreadable submissions, and the students without a key of Moodle, in one sentence each; and a sentence for each
+    submission that could not be judged. [] if all is well.
     """
     found = [*graded.notes]
     listed = any(entry.token for entry in graded.entries.values())

@@ -224,8 +224,9 @@ def _submitted_file(parts: Sequence[str], path: Path) -> SubmittedFile:
 
 
 def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
-    """Yield all files below a folder, sorted by name in each folder; links are included, hidden files and folders
-    deeper than MAX_DEPTH are not. `depth` is 0 for the first folder, 1 for the folders in it, and so on.
+    """Yield all files below a folder, sorted by name in each folder. Links are yielded, not followed; hidden files and
+    folders, those named "__MACOSX…", and folders deeper than MAX_DEPTH are left out. `depth` is 0 for the first folder,
+    1 for the folders in it, and so on.
     """
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "__MACOSX")):

@@ -199,9 +199,9 @@ class Watch:
         return ""
 
     def _answer_request(self) -> None:
-        """Receive one request of student code and send its reply; the processor time of calls of a student's classes in
-        a run is not counted as the exercise's. Raises GarbledError when the message is not a request, BudgetError after
-        MAX_REQUESTS requests, and StudentCodeError when the code has ended.
+        """Receive one request of student code, send its reply, and open a new channel for the next; the processor time
+        of calls of a student's classes in a run is not counted as the exercise's. Raises GarbledError when the message
+        is not a request, BudgetError after MAX_REQUESTS requests, and StudentCodeError when the code has ended.
         """
         channel = self._channel
         kind, said = channel.receive()
@@ -221,8 +221,8 @@ class Watch:
         return CallChannel(self._guest.channel, GuestMonitor(self._guest, max(self._exercise, 0)))
 
     def _reply(self, question: bytes) -> bytes:
-        """Return the reply to a request (untrusted JSON) as JSON: the value by "value", or the reason why it is refused
-        by "refused".
+        """Return the reply to a request (untrusted JSON) as JSON: an object with "value", or with "refused", the
+        reason, if the request is not valid or netlab refuses it.
         """
         reply: dict[str, Any]
         try:
@@ -271,7 +271,8 @@ def student_package() -> Iterator[Path]:
 
         def left_out(folder: str, names: list[str]) -> set[str]:
             """Return which of the names in the directory `folder` are not copied to the students' package (the argument
-            `ignore` of `shutil.copytree`).
+            `ignore` of `shutil.copytree`): files other than .py and .js, the paths in LEFT_OUT, the checks and panels
+            of chapters, and all of the grading but GUEST_MODULES.
             """
             place = Path(folder)
             ignored = {name for name in names if not (place / name).is_dir() and not name.endswith((".py", ".js"))}

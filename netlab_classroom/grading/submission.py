@@ -118,8 +118,8 @@ class Layout:
 
 def read(path: Path) -> Submission:
     """Read the notebook file of a submission without running anything in it, and return its cells with clean text.
-    Raises UnreadableError when it is not a notebook; the message tells the student what the file is and what to hand
-    in.
+    Raises UnreadableError when it is not a notebook, is too large or cannot be read; the message tells the student what
+    the file is and what to hand in.
     """
     data = contents(path)
     try:
@@ -252,9 +252,9 @@ def defines(source: str, name: str) -> bool:
 
 
 def without_magics(source: str) -> str:
-    """Return a cell's source with the lines for IPython (%, !) replaced by `pass` and comments for nbval emptied, so
-    that line numbers stay; similar text in a string or inside brackets is kept. A cell that begins with %% becomes
-    empty, except for timing magics.
+    """Return a cell's source with the lines for IPython (%, !) replaced by `pass`, at most MAX_MAGICS of them, and
+    comments for nbval emptied, so that line numbers stay; similar text in a string or inside brackets is kept. A cell
+    that begins with %% becomes empty; after a timing magic only that line does.
 
     >>> without_magics("%matplotlib inline\\nx = (7\\n    % 4)")
     'pass\\nx = (7\\n    % 4)'

@@ -190,8 +190,9 @@ def run_isolated(
 
 
 def drop_rights(folder: Path) -> None:
-    """Unmount `folder`, which has the answers, and empty the temporary directories in this process's namespaces, then
-    give up root's rights, the output and unlimited resources. Raises OSError when a system call fails.
+    """Unmount `folder`, which has the answers, and empty the temporary directories in this process's namespaces; then
+    give up the output, the environment and unlimited resources, move to the empty /tmp/home, and become the user
+    STUDENT, who keeps only the right to read files. Raises OSError when a step fails.
     """
     check(libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None), "mount")
     check(libc.umount2(os.fsencode(folder), MNT_DETACH), "umount2")

@@ -60,8 +60,9 @@ class Capture:
 
     def __init__(self, pid: int, device: str, outgoing: bool, path: str, snap_bytes: int) -> None:
         """Begin to capture the packets that leave `device` (if `outgoing`) or else those that arrive at it, in the
-        network namespace of the process or thread with the id `pid`. A thread writes the first `snap_bytes` bytes of
-        each to the file at `path`. Raises OSError if there is no such device or the kernel refuses.
+        network namespace of the process or thread with the id `pid`. Until `stop`, a thread writes the first
+        `snap_bytes` bytes of each to the file at `path`, which is replaced. Raises OSError if there is no such device
+        or the kernel refuses.
         """
         with enter_namespace(pid):
             # Protocol 0 receives nothing, so that no packet arrives before the ring and the filter are in place.

@@ -72,8 +72,8 @@ def enter_overlay(folder: str, shared: list[str]) -> None:
 
 def share(root: str, folder: str, shared: list[str]) -> None:
     """Mount the host's directories `shared` for writing below the new root `root`, and the files that the guest writes
-    elsewhere at WRITTEN_FILES; all are absolute paths. `folder` is the run's folder for the agent's files. Raises
-    OSError if a mount fails.
+    elsewhere at WRITTEN_FILES; all are absolute paths. `folder` is the run's folder for the agent's files; the
+    directory above its parent is hidden, save for the parent, which is read-only. Raises OSError if a mount fails.
 
     netlab's own files in the directory above `folder` stay hidden or read-only.
     """

@@ -79,9 +79,9 @@ class Lab:
     """
 
     def __init__(self, channel: HostChannel, folder: Path, packages: list[str], work: Path) -> None:
-        """Prepare a lab without a network, which the request `build` makes. `channel` leads to the host; captures and
-        saved files go to `folder`; commands that save files work in `work`. `packages` are the directories of netlab
-        and Mininet, for other Python processes.
+        """Prepare a lab without a network, which the request `build` makes; from now on exceptions in threads of this
+        process are recorded. `channel` leads to the host; captures and saved files go to `folder`; commands that save
+        files work in `work`. `packages` are the directories of netlab and Mininet, for other Python processes.
         """
         self._channel = channel
         self._folder = folder
@@ -105,7 +105,8 @@ class Lab:
 
     def request(self, name: str) -> Callable[..., Any]:
         """Return the function that answers the request with this name, a method of this lab, its programs or its
-        script. Raises RunError if there is none, or if the lab was built without programs and the request needs them.
+        script, which is prepared at the first request for scripts. Raises RunError if there is none, or if the lab was
+        built without programs and the request needs them.
         """
         if name in names(Scripts) and self._script is None:
             # Imported here, so that runs without scripts do not wait for it.

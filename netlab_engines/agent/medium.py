@@ -39,7 +39,7 @@ RING_FRAMES = 20_000
 def open_tap(interface: str, pid: int) -> int:
     """Create a TAP device with the name `interface` in the network namespace of the process with the id `pid`, and
     return its file descriptor, which does not block: a read returns a frame that the kernel sends into the device.
-    Raises RunError if the kernel has no TAP devices.
+    Raises RunError if the kernel cannot create one.
     """
     with enter_namespace(pid):
         try:
@@ -69,8 +69,9 @@ class Medium:
 
     def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:
         """Set up the medium of a link; nothing is forwarded before `start`. `forward` and `backward` are the link's two
-        directions (their shapes have the medium and the capacity of the sender's queue in packets), `files` has the
-        file descriptor of the TAP by the name of each interface, and `seed` determines the random draws.
+        directions (their shapes have the medium and the capacity of the sender's queue in packets, by default
+        KERNEL_QUEUE_PACKETS), `files` has the file descriptor of the TAP by the name of each interface, and `seed`
+        determines the random draws.
         """
         self._ends = [
             MediumEnd(hop["interface"], files[hop["interface"]], hop["shape"]["queue_packets"] or KERNEL_QUEUE_PACKETS)

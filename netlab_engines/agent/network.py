@@ -113,8 +113,9 @@ class Network:
     """
 
     def __init__(self, plan: AgentPlan) -> None:
-        """Make the namespaces, veth pairs and TAPs of the plan in the kernel; `configure` sets addresses and queues.
-        Raises RunError if the kernel refuses a setting or message, and OSError if it refuses a namespace.
+        """Set the kernel settings of the whole guest, and make the namespaces, veth pairs and TAPs of the plan in the
+        kernel; `configure` sets addresses and queues. Raises RunError if the kernel refuses a setting, a message or a
+        TAP, and OSError if it refuses a namespace.
         """
         self.plan = plan
         for key, value in plan["machine_sysctls"].items():

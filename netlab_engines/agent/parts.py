@@ -77,7 +77,8 @@ def _ifb(routing: NetlinkSocket, _holder: int) -> Lines:
 
 def _veth(_routing: NetlinkSocket, holder: int) -> Lines:
     """Return the message, with its command line, that makes a veth pair whose two ends are in the namespace of the
-    thread with the id `holder`; nothing is sent.
+    thread with the id `holder`; nothing is sent, and a new file descriptor of the namespace, which the message has,
+    stays open.
     """
     # The descriptor stays open, because the kernel uses it when it receives the message.
     namespace = os.open(f"/proc/{holder}/ns/net", os.O_RDONLY)

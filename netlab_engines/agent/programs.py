@@ -57,9 +57,10 @@ class Programs:
         packages: list[str],
         moment: Callable[[], TimeReply],
     ) -> None:
-        """Prepare programs in the nodes of a running network: make the nodes' home directories and install replacements
-        of missing programs. The output of commands goes to `channel`; `packages` are the directories of netlab and
-        Mininet; `moment` returns the present time of the network, which is part of each answer.
+        """Prepare programs in the nodes of a running network: make the nodes' home directories, install replacements of
+        missing programs, and report background programs that fail early. The output of commands goes to `channel`;
+        `packages` are the directories of netlab and Mininet; `moment` returns the present time of the network, which is
+        part of each answer.
         """
         self._channel = channel
         self._plan = plan

@@ -118,9 +118,9 @@ def handle_interrupts(ending: Path) -> None:
     """
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
-        """Handle SIGINT (`number`, with the present frame): send this process the signal that the host names if the
-        script handles it; else raise SystemExit with 128 plus its number if Mininet's prompt is open, or
-        KeyboardInterrupt as on Ctrl-C.
+        """Count SIGINT (`number`, with the present frame) and handle it: send this process the signal that the host
+        names if the script handles it; else raise SystemExit with 128 plus its number if Mininet's prompt is open and
+        the host names one, or KeyboardInterrupt as on Ctrl-C.
         """
         interrupted_hosts.count_interrupt()
         named = _named_signal(ending)

@@ -145,8 +145,9 @@ def run_with_output(
     channel: HostChannel, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False
 ) -> int:
     """Run a command (its name and arguments) in the directory `cwd` with the environment variables `env`, send its
-    output to the host while it runs, and return its exit code (negative: the signal that ended it). The host's
-    interrupts go to it. With `endless_input` its input stays open and empty; else it is at its end.
+    output to the host while it runs, and return its exit code (negative: the signal that ended it); later output of its
+    background programs is discarded. The host's interrupts go to it. With `endless_input` its input stays open and
+    empty; else it is at its end.
 
     Mininet's prompt polls its input while a command runs, and an input at its end would keep it busy.
     """

@@ -171,7 +171,8 @@ def attach(path: Path) -> int:
 
 def relay(peer: socket.socket) -> int:
     """Send keys from the standard input to the terminal at the other end of the socket `peer`, and write its output to
-    the standard output, until the terminal ends; return 0.
+    the standard output, until the terminal ends; return 0. The end of the input closes the connection in this
+    direction.
     """
     reading = [peer, sys.stdin]
     while True:

@@ -104,7 +104,8 @@ class LibraryEngine:
 
 def start_program(kernel: library_kernel.LibraryKernel) -> KernelProgram:
     """Start the program of a library kernel and return it: as a child process, or, if it is WebAssembly, in the
-    browser's worker or in wasmtime. Raises KernelError if it is WebAssembly and nothing on this machine can run it.
+    browser's worker or in wasmtime. Raises KernelError if it is WebAssembly and nothing on this machine can run it,
+    OSError if a child process cannot be started.
     """
     if kernel.machine != library_kernel.WASM:
         # The child module needs Linux, and this module is imported on every system.

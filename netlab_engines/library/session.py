@@ -201,9 +201,9 @@ class LibrarySession:
 
     def tables(self, streams: int, queues: int) -> Tables:
         """Return all counters of the lab so far as tables by name ("flows", "streams", "datagrams", "queues"), with the
-        plan's "items" and facts about its kernel ("kernel", "tc", ...). The first `streams` rows of connections and the
-        first `queues` rows of queues, which the caller has already, are left out, and so are the rows of flows that
-        have not begun.
+        started traffic ("items"), facts about the kernel and its queues, and the time ("now_s"), as `Tables` names
+        them. The first `streams` rows of connections and the first `queues` rows of queues, which the caller has
+        already, are left out, and so are the rows of flows that have not begun.
         """
         self._read_totals()
         counters = self._answers.counters()
@@ -351,7 +351,7 @@ class LibrarySession:
     def _send(self, kind: int, payload: bytes = b"") -> None:
         """Send the program the requests that were added and then one of this kind (a number of `enum request`) with the
         bytes `payload`; process its answers until it has done this one. If the program fails or has ended, close the
-        lab and raise RunError.
+        lab and raise RunError, which is also raised if the lab is closed.
         """
         if self.closed:
             raise RunError("This lab is closed; open another with netlab.live(...).")

@@ -62,7 +62,7 @@ def node_lines(plan: Plan) -> dict[str, list[str]]:
 def ip_line(line: str, interface: Interfaces) -> bytes:
     """Return the netlink message for one of the lines of `ip` that netlab writes, given without the word `ip`.
     `interface` has the numbers of the node's interfaces, and gets a new one if the line makes an interface. Raises
-    UnknownLineError for any other line.
+    UnknownLineError for any other line, and KeyError for an interface that it does not have.
 
     >>> len(ip_line("link set dev lo up", Interfaces()))
     32

@@ -147,8 +147,9 @@ def _handle(words: Words) -> int:
 
 
 def _qdisc(words: Words) -> Qdisc:
-    """Return the qdisc that the remaining words describe, from its kind (such as "netem") on, and remove them. Raises
-    UnknownLineError if netlab does not support it.
+    """Return the qdisc that the remaining words describe, from its kind on, and remove them; the kinds are netem, tbf,
+    pfifo, bfifo and those in _NUMBERS. Raises UnknownLineError for another kind, or an option that netlab does not
+    support.
     """
     kind = words.one("the kind of qdisc")
     if kind == "netem":

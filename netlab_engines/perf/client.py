@@ -120,8 +120,8 @@ class _Test(Side):
 
     def _open_tcp(self, index: int, token: str) -> None:
         """Connect the TCP stream with this index (from 0), with the window, segment size and congestion control that
-        the test asks for, and announce it to the server by the test's token (hexadecimal digits). Raises
-        ThroughputError if that fails.
+        the test asks for, announce it to the server by the test's token (hexadecimal digits), and add this side's end
+        of it to the test. Raises ThroughputError if that fails.
         """
         request = self._request
         with self._stream_socket(index, socket.SOCK_STREAM, "connect to") as sock:
@@ -137,8 +137,9 @@ class _Test(Side):
 
     def _open_udp(self, index: int, stream_id: int, token: bytes) -> None:
         """Open the UDP stream with this index (from 0), whose datagrams have the number `stream_id`: send datagrams
-        with the test's token until the server answers, so that packets pass both ways and ARP has finished. Raises
-        ThroughputError if it does not answer.
+        with the test's token until the server answers, so that packets pass both ways and ARP has finished; then add
+        this side's end of it to the test. Raises ThroughputError if the server does not answer or has reported an
+        error.
         """
         with self._stream_socket(index, socket.SOCK_DGRAM, "greet") as sock:
             sock.connect(self._address)

@@ -286,7 +286,7 @@ def _output(target: str | None) -> Iterator[TextIO | None]:
 
 def _write(out: TextIO, text: str) -> None:
     """Write a text to the open report `out` and flush it, so that a full disk is noticed. Raises ThroughputError if
-    that fails.
+    that fails; the standard output then leads to /dev/null, if `out` is that.
     """
     try:
         out.write(text)

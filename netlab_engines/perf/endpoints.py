@@ -428,7 +428,7 @@ class Sampler:
     ) -> None:
         """Prepare to sample these ends of streams during a test that starts at `start_s` in s on the monotonic clock,
         with the intervals of `request`. `on_rows` is called in the sampler's thread with the rows of each interval, one
-        for each end (None: nothing is called).
+        for each end that is still connected (None: nothing is called).
         """
         self.rows: list[Counters] = []
         self._endpoints = endpoints
@@ -552,7 +552,8 @@ class Side:
     ) -> Endpoint:
         """Make this side's end of the stream with the index `index` (from 0) of a test on an open socket, add it to
         this side and return it; the test's direction decides whether it sends. `stream_id` is the number of a UDP
-        stream's datagrams, and `skipped_bytes` were read from a TCP connection before.
+        stream's datagrams, and `skipped_bytes` were read from a TCP connection before. Raises ThroughputError if the
+        kernel does not have the test's congestion control.
         """
         sends = request.client_sends(index) == self.at_client
         endpoint: Endpoint

@@ -152,7 +152,9 @@ class IntervalTable:
         ]
 
     def header(self) -> list[str]:
-        """Return the lines above the first row of the table: the titles of its columns, with the stream numbers."""
+        """Return the lines above the first row of the table: for one stream the titles of its columns, for several what
+        the numbers mean and the labels of the streams, in several lines if there are many.
+        """
         request = self._request
         if request.streams == 1:
             return [f"{'interval (s)':>17}" + "".join(f"{title:>17}" for _, title in self._columns())]
@@ -196,8 +198,8 @@ class IntervalTable:
         return [("bytes", f"moved ({self._unit})"), ("goodput_mbps", self._meaning()), *own]
 
     def _meaning(self) -> str:
-        """Return the title of the rate that the client measures, such as "acked (Mbit/s)", which depends on protocol
-        and direction.
+        """Return the title of the rate that the client measures: "acked (Mbit/s)" if it sends over TCP, "sent (Mbit/s)"
+        over UDP, "got (Mbit/s)" if it receives, "Mbit/s" if it does both.
         """
         request = self._request
         if request.direction == "up":
@@ -254,8 +256,9 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
 
 
 def _slower_than_offered(request: TestRequest, streams: Sequence[Record]) -> list[str]:
-    """Return a sentence, in a list, if a sender was slower than the requested rate, and a second one about iperf3's
-    unit of rates if it was much slower; [] if none was.
+    """Return a sentence, in a list, if a sender had less than MIN_SENT_SHARE of the requested rate, and a second one
+    about iperf3's unit of rates if it had less than FAR_BEYOND_SHARE; [] if none had, or the test has no requested
+    rate.
     """
     sent_mbps = [s["sent_mbps"] or 0.0 for s in streams if s.get("offered_mbps")]
     offered_mbps = (request.rate_bps or 0) / BITS_PER_MEGABIT

@@ -64,9 +64,9 @@ class Server:
         on_report: Callable[[str, TestRequest, Counters], None] | None = None,
     ) -> None:
         """Listen on the address `bind` (None: all) and a port (0: any free one) for TCP and UDP, for up to
-        `max_clients` tests at one time of up to `max_time_s` s each. `on_line` gets each line of the log, and
-        `on_report` the peer, the test and the report of each finished test (None: nothing is called). Raises
-        ThroughputError if it cannot listen.
+        `max_clients` tests at one time of up to `max_time_s` s each, and raise this process's limit of open files.
+        `on_line` gets each line of the log, and `on_report` the peer, the test and the report of each finished test
+        (None: nothing is called). Raises ThroughputError if it cannot listen.
         """
         self.max_clients = max_clients
         self.max_time_s = max_time_s
@@ -168,8 +168,8 @@ class Server:
 
     def _greet(self, sock: socket.socket, peer: str) -> None:
         """Read the first line of the new connection `sock` from the client at the address `peer`: run a new test on it,
-        or pass it to the running test whose token the line has, as a stream. Close any other connection and count it.
-        Runs in a thread.
+        or pass it to the running test whose token the line has, as a stream. Close any other connection, count it, and
+        tell the log, unless the server closes. Runs in a thread.
         """
         try:
             with contextlib.ExitStack() as greeting:
@@ -189,7 +189,8 @@ class Server:
 
     def _read_hellos(self) -> None:
         """Read datagrams on the server's port until `close`, and pass each to the running test whose token it has;
-        count all others. Runs in a thread.
+        count all others. After an error of the socket, tell the log once and go on after a pause, longer after each
+        further one. Runs in a thread.
         """
         failures = 0
         while not self._closing:
@@ -289,8 +290,8 @@ class Session(Side):
 
     def add_path(self, stream_id: int, address: Any) -> bool:
         """Open a socket for the UDP stream whose datagrams have the number `stream_id` to `address`, the client's
-        address as `recvfrom` returns it, answer the client and return True; if it is open, only answer. Return False if
-        the test has no such stream.
+        address as `recvfrom` returns it, answer the client and return True; if it is open, only answer. If no socket
+        can be opened, end the test with an error and return True. Return False if the test has no such stream.
         """
         with self._joining:
             request = self._request
@@ -331,7 +332,8 @@ class Session(Side):
 
     def _agree(self) -> TestRequest:
         """Wait for the client's HELLO, check the test in it, add the session to the running ones, answer READY and
-        return the test. If the test is not allowed, answer REFUSED and raise ThroughputError.
+        return the test. If the test is not allowed or too many run, answer REFUSED and raise ThroughputError. Raises
+        TimeoutError if no HELLO comes within HANDSHAKE_S s.
         """
         hello = self._next("HELLO", HANDSHAKE_S)
         try:

@@ -23,8 +23,8 @@ _MAX_GAPS = 65_536
 
 
 def check_payload_bytes(payload_bytes: int) -> None:
-    """Raise ThroughputError unless a UDP datagram with a payload of `payload_bytes` bytes can be sent over IPv4 and can
-    carry the header of a measurement.
+    """Raise ThroughputError unless `payload_bytes` is from MIN_PAYLOAD_BYTES (the header of a measurement) to
+    MAX_PAYLOAD_BYTES (the most that a UDP datagram carries over IPv4).
     """
     if payload_bytes < MIN_PAYLOAD_BYTES:
         raise ThroughputError(

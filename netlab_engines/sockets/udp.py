@@ -335,10 +335,10 @@ class UdpReceiver:
         batch: bool = False,
         timely_s: float | None = None,
     ) -> None:
-        """Prepare a UDP socket to receive the streams with these ids, with counters of each. Intervals of `interval_s`
-        s (None: none) begin at `origin_s` in s on the monotonic clock (None: now). `batch` lets the kernel join
-        datagrams. Those within `timely_s` s of a stream's first one (None: all) count as timely. Raises OSError if the
-        kernel refuses.
+        """Prepare a UDP socket to receive the streams with these ids, with counters of each: switch the kernel's times
+        of arrival on and set a large receive buffer. Intervals of `interval_s` s (None: none) begin at `origin_s` in s
+        on the monotonic clock (None: now). `batch` lets the kernel join datagrams. Those within `timely_s` s of a
+        stream's first one (None: all) count as timely. Raises OSError if the kernel refuses.
         """
         self.sock = sock
         self.streams: dict[int, StreamAccount] = {}
@@ -444,8 +444,9 @@ class UdpReceiver:
                 return
 
     def _read_trains(self, reader: TrainReader, to_monotonic_ns: int) -> None:
-        """Read and count all trains of datagrams that wait; `to_monotonic_ns` is the number of ns to add to a time of
-        CLOCK_REALTIME for one of the monotonic clock. Raises OSError if the network fails.
+        """Read and count all trains of datagrams that wait; all datagrams of a train whose datagrams are too short for
+        a header count as unknown. `to_monotonic_ns` is the number of ns to add to a time of CLOCK_REALTIME for one of
+        the monotonic clock. Raises OSError if the network fails.
         """
         buffer = reader.buffer
         # A train has at most 128 datagrams (UDP_MAX_SEGMENTS), or more where a driver merged small ones.

@@ -25,9 +25,9 @@ class UdpFlow(RunningFlow["UdpItem"]):
     ports = 1
 
     def __init__(self, item: UdpItem, place: FlowContext) -> None:
-        """Open the sender's and the receiver's UDP socket of the item in the namespaces of the two hosts; nothing is
-        sent before `launch`. `place` has the plan, the running network and the port of the receiver. Raises OSError if
-        that fails.
+        """Open the sender's and the receiver's UDP socket of the item in the namespaces of the two hosts, and set the
+        sender's buffer to the item's size, or so large that it never blocks; nothing is sent before `launch`. `place`
+        has the plan, the running network and the port of the receiver. Raises OSError if that fails.
         """
         super().__init__(item, place)
         self._seed = place.plan["seed"]

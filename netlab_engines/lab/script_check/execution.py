@@ -96,8 +96,9 @@ class _Walk:
 
 
 def _evaluated_parts(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a syntax node and those of its parts that are evaluated whenever it is, so only the first operand of `and`,
-    the condition of `a if c else b` and nothing of a lambda's body.
+    """Yield a syntax node and those of its parts that are evaluated whenever it is, so only the first operand of `and`
+    and `or`, the condition of `a if c else b`, the first iterable of a comprehension, and of a lambda its default
+    values.
     """
     yield node
     children: Iterable[ast.AST]

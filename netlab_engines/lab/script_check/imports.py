@@ -262,8 +262,8 @@ def _names_of(module: str) -> frozenset[str] | None:
 
 def _missing_names(path: Path, node: ast.ImportFrom, executed: bool) -> list[Problem]:
     """Return a problem for each name in the statement `node` of the file `path` that a module of Mininet lacks, or one
-    problem if Mininet lacks the module; [] for other modules. `executed` is whether the statement certainly runs, so that
-    the problem stops the script.
+    problem if Mininet lacks the module; [] for other modules, and if the names are not known. `executed` is whether the
+    statement certainly runs, so that the problem stops the script.
     """
     module = node.module or ""
     if module.partition(".")[0] != "mininet":
