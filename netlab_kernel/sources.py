@@ -139,8 +139,8 @@ def source_at(path: Path) -> Source:
 
 def _variables(source_tree: Path) -> dict[str, str | None]:
     """Return the environment variables for builds in the folder `source_tree`, by name; None removes a variable. They
-    hide the user's own compiler settings, and set date, user and host of the build to fixed texts, so that the same
-    source gives the same binary.
+    hide the user's own compiler settings (FOREIGN), set LC_ALL to C, and set the build's date (that of the tree's
+    Makefile), user, host and number to fixed texts, so that the same source gives the same binary.
     """
     # The same source must give the same binary, so leave out this build's date, user and host.
     dated = datetime.fromtimestamp((source_tree / "Makefile").stat().st_mtime, timezone.utc)

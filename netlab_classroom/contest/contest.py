@@ -244,9 +244,9 @@ def _numbered(name: str, round_number: int) -> str:
 
 
 def _row_without_race(game: Game, student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
-    """Return the row of a student's submission that did not compete: the status `status`, such as "not raced", the
-    reason `sentence` (cut to 400 characters), a total of 0, and the game's score for nothing in each trial, with the
-    keys of other rows.
+    """Return the row of a student's submission that did not compete, with "student", "status" (such as "not raced"),
+    "sentence" (the reason, cut to 400 characters), a "total" of 0, and "scores", the game's score for nothing by the
+    trial's key; "file", "class", "taken" and "series" are empty.
     """
     rows = {trial.key: dict(game.unfinished_score) for trial in trials}
     return {

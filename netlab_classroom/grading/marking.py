@@ -210,7 +210,9 @@ def expected_text(check: Check) -> str:
 
 
 def format_answer(answer: Any, check: Check) -> str:
-    """Return the value of an answer as text of at most about 80 characters; a number has the unit of its check."""
+    """Return the value of an answer as text of at most about 80 characters: a number with the unit of its check, "a
+    function" for a recorded one, any other value as Python writes it, without addresses in memory.
+    """
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         if isinstance(answer, RecordedFunction):
             return "a function"

@@ -301,8 +301,8 @@ def call_result(function: Any, call: Mapping[str, Any], stream: callee.MessageSt
 
 
 def _argument(given: Any, stream: callee.MessageStream) -> Any:
-    """Return an argument of a call from its plain form `given`: for a probe a function that requests its value through
-    the stream, for an array one of NumPy, any other value itself.
+    """Return an argument of a call from its plain form `given`: for {"probe": number} a function that requests its
+    value through the stream, for {"array": list} an array of NumPy, any other value itself.
     """
     if isinstance(given, dict) and "probe" in given:
         return _probe(given["probe"], stream)

@@ -142,9 +142,9 @@ class Watch:
         self._channel = self._new_channel()
 
     def outcomes(self) -> list[Outcome]:
-        """Wait for the end of the exercises, and return their outcomes in order; fewer than exercises if one of them
-        crashed the guest or exceeded a limit, which is the last outcome then. Raises RunError when the guest does not
-        start.
+        """Wait for the end of the exercises, and return their outcomes in order, CRASHED for one that left no answer;
+        fewer than exercises if one of them crashed the guest or exceeded a limit, which is the last outcome then.
+        Raises RunError when the guest does not start.
         """
         stopped = self._follow()
         if self._exercise < 0:

@@ -28,8 +28,8 @@ def install() -> None:
     plain_start = node_class.startShell
 
     def start_shell(self: Any, *words: Any, **named: Any) -> None:
-        """Start the shell of the node `self` with Mininet's arguments, and write the setting in the node's namespace if
-        it has one of its own.
+        """Start the shell of the node `self` with Mininet's arguments, and write OFF to the kernel setting SETTING in
+        the node's namespace if it has one of its own.
         """
         plain_start(self, *words, **named)
         if self.inNamespace:

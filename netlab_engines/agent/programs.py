@@ -224,8 +224,8 @@ def _file(node: str, path: str, mode: str) -> IO[bytes]:
 
 
 def _environment(home: str) -> dict[str, str]:
-    """Return the environment variables of a node's shell with the home directory `home`, whose search path includes
-    replacements of programs that the machine lacks.
+    """Return the environment variables of a node's shell by name, as `replacements.environment` chooses them: the home
+    directory `home`, and a search path that includes replacements of programs that the machine lacks.
     """
     # The search path includes replacements for programs that a machine may lack, such as ifconfig, iptables and telnet.
     return replacements.environment(home, replacements.search_path(BINARIES))

@@ -198,7 +198,8 @@ class LivePanel:
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Return the panel for a notebook's page, by MIME type: its widgets, the figure so far for pages without
-        widgets, and a line of text. `kwargs` are those that IPython passes to a widget.
+        widgets, and a line of text ("text/plain"); also add the script that it needs to the page, once. `kwargs` are
+        those that IPython passes to a widget.
         """
         page.show_once()
         bundle = self.box._repr_mimebundle_(**kwargs) or {}

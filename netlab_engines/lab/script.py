@@ -48,7 +48,7 @@ def run_script(
     (None: this terminal), `directory` is the working directory (None: the current one), `keys` are lines for Mininet's
     prompt, and after `wall_limit_s` s of wall-clock time it is stopped with RunError. Copies of files in the system's
     directories go to NAME.files next to `copies_next_to` (None: the script); the script writes to all others directly.
-    Raises EngineError or KernelError without a pocket kernel.
+    Raises EngineError or KernelError without a pocket kernel, and BrokenPipeError if the output cannot be written.
 
     The script writes to this machine's files with its user's permissions, except in the system's directories: files
     that it writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and

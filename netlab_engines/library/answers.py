@@ -333,9 +333,10 @@ class Answers:
 
 
 def _reading_columns(reading: Any) -> Row:
-    """Return the columns of a row for `reading`, a named tuple with the fields of `struct reading` (the kernel's
-    counters of a TCP connection), such as "cwnd_segments", "rtt_ms", "delivery_rate_mbps", "received_bytes",
-    "retransmits" and "ca_state" (a name); an infinite "ssthresh_segments" and an unknown "rtt_min_ms" are None.
+    """Return the columns of a row of the table of streams for `reading`, a named tuple with the fields of `struct
+    reading` (the kernel's counters of a TCP connection): bytes, segments, retransmissions, marks, timeouts, windows in
+    segments, times in ms, "delivery_rate_mbps" and "ca_state" (a name); an infinite "ssthresh_segments" and an unknown
+    "rtt_min_ms" are None.
     """
     return {
         "received_bytes": reading.received_bytes,

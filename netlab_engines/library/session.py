@@ -330,7 +330,8 @@ class LibrarySession:
 
     def _advance_to(self, until_ns: int, progress_s: float | None) -> None:
         """Let network time pass until `until_ns` in ns from the run's start, with the planned changes of links at their
-        times, and progress messages every `progress_s` s (None: none).
+        times, and progress messages every `progress_s` s (None: none); return when it has passed. Raises RunError if
+        the program fails or has ended.
         """
         kernel_requests.add_changes(self._requests, until_ns)
         self._send(Request.ADVANCE, kernel_requests.advance(until_ns, progress_s))

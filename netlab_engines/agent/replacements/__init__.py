@@ -79,8 +79,9 @@ def provide_distutils() -> None:
 
 
 def environment(home: str, path: str) -> dict[str, str]:
-    """Return the environment variables of a program in the guest by name: the home directory `home`, the search path
-    `path` (directories separated by colons), the user root and a few fixed settings; no other variable of this process.
+    """Return all environment variables of a program in the guest by name: HOME is `home`, PATH is `path` (directories
+    separated by colons), and SHELL, TERM, LC_ALL, PYTHONUNBUFFERED and USER (root) are fixed; no other variable of this
+    process is in it.
     """
     return {
         "PATH": path,

@@ -48,8 +48,9 @@ class _Walk:
         return all(self._statement(statement) for statement in statements)
 
     def _statement(self, node: ast.stmt) -> bool:
-        """Add the nodes of one statement that certainly run (of a condition, a loop or a function's definition only its
-        head, except for `if __name__ == "__main__"`); return whether the statement after it certainly runs too.
+        """Add the nodes of one statement that certainly run; return whether the statement after it certainly runs too.
+        Of a condition, a loop or a function's definition only the head is added, except for `if __name__ ==
+        "__main__"`; of `match`, and of `try` with handlers, nothing.
         """
         if isinstance(node, _FUNCTIONS):
             self._add(*node.decorator_list, *node.args.defaults)
