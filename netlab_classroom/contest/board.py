@@ -44,7 +44,8 @@ def write(
 def scores_csv(contest: Contest) -> str:
     """Return the text of a CSV file for the instructor with a row for each submission, best first, then one for each
     reference competitor (without a place); columns are place, student, pseudonym, score, the points in each trial,
-    class (its name, as text), status and sentence. A cell that a spreadsheet would take for a formula is made harmless.
+    class (which one competed), status and sentence. A cell that a spreadsheet would take for a formula is made
+    harmless.
     """
     keys = [trial.key for trial in contest.trials]
     out = io.StringIO()

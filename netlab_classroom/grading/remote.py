@@ -281,14 +281,16 @@ class RuleCaller(_RemoteCaller):
 
     def on_chunk(self, buffer_s: float, throughput_mbps: float, sizes: Sequence[int]) -> Any:
         """Return the choice of the student's rule for the next chunk, an untrusted value that may be no quality, from
-        the buffer in s, the last throughput in Mbit/s and the chunk's size in bytes in each quality.
+        the buffer in s, the last throughput in Mbit/s and the chunk's size in bytes in each quality. Raises
+        StudentCodeError when the rule fails or its reply is not valid.
         """
         self.call("on_chunk", 0, buffer_s, throughput_mbps, sizes)
         return self._choice
 
     def _call(self, head: bytes, _method: str, _now_s: float, arguments: tuple[Any, ...]) -> None:
-        """Send the arguments `arguments` (buffer in s, throughput in Mbit/s, sizes in bytes) with the packed header `head`
-        to the student's rule, and keep the value of its reply.
+        """Send the arguments `arguments` (buffer in s, throughput in Mbit/s, sizes in bytes) with the packed header
+        `head` to the student's rule, and keep the value of its reply. Raises StudentCodeError when the rule fails, and
+        PlainError when the reply is not plain data.
         """
         buffer_s, throughput_mbps, sizes = arguments
         body = callee.CHUNK.pack(buffer_s, throughput_mbps) + b"".join(map(callee.SIZE.pack, sizes))

@@ -213,7 +213,8 @@ def canvas_csv(graded: GradedClass) -> str:
 
 def _canvas_columns(graded: GradedClass) -> list[tuple[str, str]]:
     """Return the columns of Canvas's table in order, each as a pair of Canvas's heading and the column of the class
-    list; the name is in two columns if the class list has it so.
+    list; the name is in two columns if the class list has it so, and the columns of the integration and the root
+    account are there only if the class list has them.
     """
     given = [entry.columns for entry in graded.entries.values()]
     has = {name for columns in given for name, value in columns.items() if value}

@@ -136,7 +136,7 @@ class TcpSending(Endpoint):
 
     def _wait_until_delivered(self) -> None:
         """Wait until the peer has read everything and closes its direction, or until nothing new was acknowledged for
-        PATIENCE_S s.
+        PATIENCE_S s. Raises OSError if the connection is gone.
         """
         closing = select.poll()
         closing.register(self.sock.fileno(), select.POLLIN)
@@ -178,7 +178,7 @@ class TcpSending(Endpoint):
 
     def mark_omitted(self) -> None:
         """Leave the bytes sent, the retransmissions, round-trip times and windows so far out of the results of
-        `counters`.
+        `counters`. Raises OSError if the connection is gone.
         """
         if self._sender is not None:
             self._omitted_bytes = self._sender.sent_bytes
