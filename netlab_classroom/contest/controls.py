@@ -87,7 +87,8 @@ class Controls(Game):
 
 def run_control(trial: NetworkTrial, control: object) -> Run:
     """Run a trial's scenario with a congestion control (a Linux name, a class, or a proxy for a student's) in the
-    library engine. Raises KeyboardInterrupt when the contest is stopped, RunError when the run fails.
+    library engine. Raises KeyboardInterrupt when the contest was stopped before, RunCancelled when it is stopped
+    meanwhile, and RunError when the run fails.
     """
     if stopping.is_set():
         raise KeyboardInterrupt

@@ -66,8 +66,9 @@ def encode(value: Any) -> Any:
 
 def _encode(value: Any, depth: int) -> Any:
     """Return a value as data for JSON, a dictionary with one entry, the kind ("none", "ellipsis", "truth", "number",
-    "text", "list", "pairs", "repeated" or one of `_object`) and the content; `depth` is the number of lists and
-    dictionaries around it. Raises PlainError when that exceeds MAX_DEPTH or the value has more than MAX_ITEMS items.
+    "text", "list", "pairs", "repeated" or one of `_object`) and the content; texts are cut to MAX_TEXT_CHARACTERS, and
+    `depth` is the number of lists and dictionaries around it. Raises PlainError when that exceeds MAX_DEPTH or the
+    value has more than MAX_ITEMS items.
     """
     if depth > MAX_DEPTH:
         raise PlainError(f"Lists within lists are {MAX_DEPTH} deep at most.")

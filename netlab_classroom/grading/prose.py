@@ -137,8 +137,8 @@ def formula(latex: str, display: str = "inline") -> str:
 
 
 def _clean_element(element: ET.Element) -> str:
-    """Return an element of MathML, with all that is in it, as text without unknown attributes. Raises ValueError for an
-    unknown element.
+    """Return an element of MathML, with all that is in it, as text without namespaces and without attributes that are
+    unknown or have an unusual value. Raises ValueError for an unknown element.
     """
     tag = element.tag.removeprefix(NAMESPACE)
     if tag not in TAGS:

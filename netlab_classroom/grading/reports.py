@@ -558,7 +558,7 @@ def _summary(result: Mapping[str, Any], named: Mapping[str, str]) -> str:
 
 def _outcome(mark: Mapping[str, Any]) -> str:
     """Return the status and the points of an exercise (`mark` has the fields of ExerciseMark) as text, such as "passed,
-    2 of 2".
+    2 of 2"; for an answer that waits for a review only the points that it can have, such as "..., of 2".
     """
     if mark["status"] == marking.REVIEW:
         return f"{mark['status']}, of {_number(mark['of'])}"

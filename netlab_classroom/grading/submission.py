@@ -178,9 +178,9 @@ def _file_kind(data: bytes) -> str:
 
 
 def _cells(document: Any) -> Iterator[Cell]:
-    """Yield the cells of a notebook, given as parsed JSON of nbformat 3 or 4, in order and with clean text; ids and
-    kinds of another type than text are "". Raises UnreadableError when it is not a notebook or has more than MAX_CELLS
-    cells.
+    """Yield the cells of a notebook, given as parsed JSON of nbformat 3 or 4, in order, with clean text and the number
+    of wrong tries that its outputs show; a heading of nbformat 3 becomes Markdown, and ids and kinds of another type
+    than text are "". Raises UnreadableError when it is not a notebook or has more than MAX_CELLS cells.
     """
     if not isinstance(document, dict):
         raise UnreadableError("it is JSON, but no notebook.")

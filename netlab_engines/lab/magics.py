@@ -88,8 +88,8 @@ def completions(_shell: Any, _event: Any) -> list[str]:
 
 
 def register() -> None:
-    """Register the magics and their completion in the running IPython, unless that has been done; without IPython
-    nothing happens.
+    """Register the magics and their completion in the running IPython, unless that has been done; if none runs, nothing
+    happens. Raises ImportError if IPython is not installed.
     """
     from IPython.core.getipython import get_ipython
 

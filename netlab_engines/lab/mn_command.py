@@ -10,7 +10,9 @@ from netlab_engines.lab.script import run_script
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command `netlab mn` to its parser: all words, which are passed on to Mininet's mn."""
+    """Add the arguments of the command `netlab mn` to its parser: all words, in `arguments`, which are passed on to
+    Mininet's mn (`main` handles a single --help); the parser itself is in `parser` of the options.
+    """
     # All words after `netlab mn` belong to mn, except a single --help.
     parser.prefix_chars = "\0"
     parser.set_defaults(parser=parser)

@@ -172,7 +172,8 @@ class LibrarySession:
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
         """Let network time pass until `until_s` in s from the run's start, with planned changes and commands at their
         times and progress messages every `progress_s` s of it (None: none), and return the time reached as {"now_s":
-        s}; `interrupt` ends it early, and a time that has passed is now.
+        s}; `interrupt` ends it early, and a time that has passed is now. Raises RunError if the program fails or the
+        lab is closed.
         """
         until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
         while True:

@@ -318,7 +318,7 @@ def _notice_death(sock: socket.socket) -> None:
 
 def _plain(entry: dict[str, object]) -> bool:
     """Return whether all values of `entry`, an object in a message, are None, texts of less than 200 characters or
-    numbers below 1e30.
+    numbers between -1e30 and 1e30.
     """
     return all(
         value is None

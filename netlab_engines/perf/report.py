@@ -191,8 +191,9 @@ class IntervalTable:
         ]
 
     def _columns(self) -> list[tuple[str, str]]:
-        """Return the columns of the table of a test with one stream, from left to right: the name in samples and the
-        title of each.
+        """Return the columns of the table of a test with one stream, from left to right, as pairs of the name in
+        samples and the title: "bytes", "goodput_mbps", and those that _OF_A_STREAM has for the protocol and the
+        direction.
         """
         own = _OF_A_STREAM[self._request.protocol, self._request.direction]
         return [("bytes", f"moved ({self._unit})"), ("goodput_mbps", self._meaning()), *own]

@@ -59,8 +59,8 @@ class TcpSender:
 
     def run(self) -> None:
         """Send until the end, keep its time in `ended_s` (s on the monotonic clock), then shut down the sending
-        direction, so that the receiver reads the end of the stream; blocks, and ends sleeps of this thread without
-        slack. A network error ends it and is kept in `error`, and nothing is raised.
+        direction, so that the receiver reads the end of the stream; blocks, and switches the timer slack of this thread
+        off. A network error ends it and is kept in `error`, and nothing is raised.
         """
         forbid_timer_slack()
         try:
