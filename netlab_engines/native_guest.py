@@ -82,8 +82,8 @@ class NativeGuest(AgentProcess):
         return listener
 
     def _accept(self, listener: socket.socket) -> socket.socket:
-        """Wait for the agent to connect to `listener`, a listening socket, and return the connection. Raises RunError
-        if the agent ends or does not connect within BOOT_PATIENCE_S s.
+        """Wait for the agent to connect to `listener`, a listening socket, and return the connection, which is closed
+        with the guest. Raises RunError if the agent ends or does not connect within BOOT_PATIENCE_S s.
         """
         end_s = time.monotonic() + BOOT_PATIENCE_S
         listener.settimeout(LOOK_S)

@@ -107,8 +107,8 @@ def _pocket_refusal() -> str:
 
 
 def _wait_for_the_pocket_kernel() -> None:
-    """Wait for the end of the pocket kernel's build in the background, if one runs and no pocket kernel is built yet,
-    and print its progress meanwhile.
+    """Wait for the end of the pocket kernel's build in the background, and print its progress meanwhile; return at once
+    if none runs, a pocket kernel is built already, or $NETLAB_KERNEL names one.
     """
     if os.environ.get("NETLAB_KERNEL") or pocket_kernel.builds() or not background_build.current_progress():
         return

@@ -124,7 +124,7 @@ def enums(text: str) -> dict[str, dict[str, int]]:
 def shared_types() -> tuple[list[Structure], dict[str, dict[str, int]]]:
     """Return a pair from the C headers in HEADERS that both Python and the library kernel's program use: a list of the
     layouts of the structures (all of protocol.h, two of host.h), and the numbers of protocol.h's enumerations, by the
-    name of the enumeration and then by the constant's name.
+    name of the enumeration and then by the constant's name. Raises WireFormatError for a structure without a layout.
     """
     protocol, host = (header.read_text() for header in HEADERS)
     of_host = structures(host, STRUCTURES_OF_HOST)
@@ -186,7 +186,7 @@ def constants(text: str) -> dict[str, int]:
 
 def constants_module() -> str:
     """Return the source text of the generated Python module with the constants that traffic.h, a header of the library
-    kernel's program, defines.
+    kernel's program, defines. Raises WireFormatError for a constant that is not a number.
     """
     lines = [
         '"""The numbers of traffic.h, which the library kernel\'s program has too. Made by `python -m netlab_kernel.wire_format`."""',

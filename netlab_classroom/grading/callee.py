@@ -117,7 +117,7 @@ def serve_apart(stream: MessageStream, objects: Sequence[Any]) -> bytes:
     """Call methods of the students' `objects` as the grader requests through the stream, with the object of each
     connection in a process of its own, so that two connections cannot share data; pass each request and its reply on
     (an error if the process has ended), and, when the grader says that the run is over, wait for the processes' ends
-    and return the content of the last message.
+    and return the content of the last message. Raises EOFError when the grader has closed its end.
     """
     streams: dict[int, MessageStream] = {}
     processes: dict[int, socket.socket] = {}

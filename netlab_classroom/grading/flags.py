@@ -157,8 +157,8 @@ def _flag(students: Sequence[str], kind: str, exercise: str, sentence: str) -> d
 
 
 def _foreign_tokens(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each submission among the results whose notebook has another token than the class list gives the
-    student: the token of another student, who is then named too, or one that the list lacks.
+    """Yield a flag (a dict, see `_flag`) for each submission among the results whose notebook has another token than
+    the class list gives the student: the token of another student, who is then named too, or one that the list lacks.
     """
     owners = {result["token"]: result["student"] for result in results if result["token"]}
     for result in results:
@@ -170,8 +170,8 @@ def _foreign_tokens(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
 
 
 def _equal_words(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each group of at least two students among the results whose written answers to an exercise, of
-    at least MIN_WORDS words, are equal but for capitals and spaces.
+    """Yield a flag (a dict, see `_flag`) for each group of at least two students among the results whose written
+    answers to an exercise, of at least MIN_WORDS words, are equal but for capitals and spaces.
     """
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
@@ -184,8 +184,8 @@ def _equal_words(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any
 
 
 def _equal_comments(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each group of at least two students among the results whose code for an exercise has the same
-    comments (capitals do not matter): comments are a person's own words, even in short code.
+    """Yield a flag (a dict, see `_flag`) for each group of at least two students among the results whose code for an
+    exercise has the same comments (capitals do not matter): comments are a person's own words, even in short code.
     """
     owners: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for result in results:
@@ -202,8 +202,8 @@ def _equal_comments(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
 
 
 def _answers_of_others(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each wrong answer among the results whose value (as text) is the right one for other students,
-    who have other numbers; it names up to five of them.
+    """Yield a flag (a dict, see `_flag`) for each wrong answer among the results whose value (as text) is the right one
+    for other students, who have other numbers; it names up to five of them.
     """
     right: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
@@ -219,9 +219,9 @@ def _answers_of_others(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[st
 
 
 def _partial_points(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each group of students (also a single one) among the results whose answers to an exercise lack
-    the points for the same parts: honest work, or only the set-up. A function that is right except at its edges is not
-    flagged.
+    """Yield a flag (a dict, see `_flag`) for each group of students (also a single one) among the results whose answers
+    to an exercise lack the points for the same parts: honest work, or only the set-up. A function that is right except
+    at its edges is not flagged.
     """
     groups: dict[tuple[str, tuple[int, ...]], list[tuple[str, str]]] = defaultdict(list)
     for result in results:

@@ -125,7 +125,7 @@ def _object(value: Any) -> Any:
     """Return an object that is not a plain value as data for JSON, a dictionary with its kind: netlab's objects by
     their description ("run", "scenario", "topology", "traffic"), a figure of plotly by its numbers, a class or object
     that a run calls by its name ("own"), a function by whether it is the stub ("function"), any other by its type's
-    name ("opaque").
+    name ("opaque"). Raises PlainError when the numbers of a figure are too many or too deep.
     """
     from netlab.measure.results import Run
     from netlab.network.topology import Topology

@@ -99,7 +99,8 @@ class ChecksStandIn:
 def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     """Import the modules that the exercises need (dictionaries with "given" and "answer", the sources of their code;
     all of one chapter and one student, or without "topic" for the contest) before processes are forked for them, and
-    replace checks, panels and runs of netlab in this process by those of this module.
+    replace checks, panels and runs of netlab in this process by those of this module. Raises SyntaxError for a "given"
+    source that is not valid.
     """
     # After a fork, a garbage collection would copy every page of the imported objects.
     gc.disable()

@@ -100,7 +100,7 @@ class HostChannel:
 
     def foreground(self, group: int) -> None:
         """Set the id of the process group that receives the host's interrupts; 0 means none. The calling thread gets
-        real-time priority, or with 0 the normal one and no timer slack.
+        real-time priority, or with 0 the normal one and no timer slack. Raises OSError if the kernel refuses.
 
         A program that computes lets no network time pass, so the scheduler may leave the processor to it until it ends;
         what it has printed is to be sent at once.

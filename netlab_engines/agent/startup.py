@@ -35,11 +35,12 @@ class Prompts:
 
 
 def begin(folder: str, commands: str) -> None:
-    """Prepare this process for a Mininet script, before its first line: install netlab's versions of Mininet's classes
-    and prompt, and its handling of interrupts and tracebacks, and run the machine's `sitecustomize`; then sleep until a
-    round time and accept interrupts. `folder` is the folder in which the host writes the name of the signal with which
-    it ends the script, `commands` the path of a file with lines that Mininet's prompt reads without a terminal. If an
-    interrupt came before, the process exits with status 130.
+    """Prepare this process for a Mininet script, before its first line: remove netlab's directory from the path of
+    modules and the environment, install netlab's versions of Mininet's classes and prompt, and its handling of
+    interrupts and tracebacks, and run the machine's `sitecustomize`; then sleep until a round time and accept
+    interrupts. `folder` is the folder in which the host writes the name of the signal with which it ends the script,
+    `commands` the path of a file with lines that Mininet's prompt reads without a terminal. If an interrupt came
+    before, the process exits with status 130.
 
     The sleep lets nothing in the script depend on the time that the preparation took.
     """

@@ -364,7 +364,8 @@ class Lab:
     @property
     def run(self) -> Run:
         """All tables so far, as a result of `netlab.run` with its settings, read anew from the network unless that is
-        closed; flows that have begun count as if they ended now, others are left out.
+        closed; flows that have begun count as if they ended now, others are left out. Raises RunError if a request to
+        the network fails.
         """
         if not self.closed:
             self._refresh()

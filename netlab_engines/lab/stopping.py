@@ -116,7 +116,9 @@ class Stopping:
             self._kill()
 
     def _kill(self) -> None:
-        """Kill the script's program in the guest; the next kill is due KILL_EVERY_S s later."""
+        """Kill the script's program in the guest, count that, and set `killed` unless the script has ended; the next
+        kill is due KILL_EVERY_S s later.
+        """
         self.killed |= not self._finishing
         self._kills += 1
         self._next_s = time.monotonic() + KILL_EVERY_S

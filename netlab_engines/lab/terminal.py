@@ -42,7 +42,7 @@ class Terminal:
 
     def __init__(self, session: Session, node: str) -> None:
         """Make the Unix socket of a terminal of the node with the name `node`, and wait for connections in a thread;
-        the guest starts a shell only when one comes.
+        the guest starts a shell only when one comes. Raises OSError if the socket cannot be made.
         """
         self._session = session
         self.node = node

@@ -229,7 +229,7 @@ class Answers:
         """Return the totals so far, without the label, of the item with this number (from 0) in the plan's traffic, a
         dict with the keys of its kind: "streams" and "error" for "tcp", with "responses" and "ends" for "requests",
         output and exit code for "command", counters and "error" for "udp" and "program", "echoes" and "error" for
-        "ping". An error is None if there was none.
+        "ping". An error is None if there was none. Raises KeyError if no totals of the item have arrived.
         """
         kind = self._items[number]["kind"]
         errors = list(self._errors.get(number, []))

@@ -203,7 +203,9 @@ class Commands:
     """
 
     def __init__(self, plan: Plan) -> None:
-        """Add all commands in the plan's traffic, each at its time. Raises NotHereError if one needs a program."""
+        """Add all commands in the plan's traffic, each at its time. Raises NotHereError if one needs a program or saves
+        files.
+        """
         self._plan = plan
         self._scheduled: list[tuple[int, int, str, str, list[Work]]] = []
         self.outputs: dict[str, str] = {}
@@ -212,7 +214,7 @@ class Commands:
 
     def add(self, item: Item) -> None:
         """Add an item of traffic if it is a command, to run at its `start_s` in s from the run's start; ignore all
-        others. Raises NotHereError if it needs a program.
+        others. Raises NotHereError if it needs a program or saves files.
         """
         if item["kind"] == "command":
             command = cast("CommandItem", item)

@@ -179,7 +179,7 @@ class ControlHandler:
 
     def __init__(self, label: str, own: object) -> None:
         """Prepare calls of the methods of `own`, the user's object for the congestion control of one connection;
-        `label` names the flow in errors.
+        `label` names the flow in errors. Raises RunError if no object of the user's class can be made.
         """
         self._caller = caller(label, own, "control")
         self._acks, self._losses, self._timeouts = map(self._caller.has, ("on_ack", "on_loss", "on_timeout"))

@@ -17,7 +17,7 @@ class ProgramPair:
     def __init__(self, label: str, programs: tuple[Any, ...], num_bytes: int | None) -> None:
         """Prepare calls of the methods of the user's two objects in `programs`, the sender and the receiver of one
         flow. `label` names the flow in errors, and `num_bytes` is the number of bytes that the sender's application has
-        to send (None: no limit).
+        to send (None: no limit). Raises RunError if no object of a user's class can be made.
         """
         self.label, self.log = label, DeliveryLog(num_bytes, label)
         parts: tuple[Part, Part] = ("sender", "receiver")

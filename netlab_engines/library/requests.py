@@ -409,7 +409,7 @@ def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
 
 def _question_handler(item: Item) -> QuestionHandler:
     """Return a new object that answers the kernel's questions about one connection of the item, whose congestion
-    control or programs are the user's own.
+    control or programs are the user's own. Raises RunError if no object of the user's class can be made.
     """
     if item["kind"] == "program":
         return ProgramPair(item["label"], item["own"], cast("ProgramItem", item)["num_bytes"])

@@ -145,7 +145,7 @@ class LibrarySession:
         """Boot the kernel, build the network of the plan with its traffic and captures, and start its time. Return a
         dict of the run's start, which is now, in ns on the kernel's real-time clock ("origin_ns"), and the present time
         in s from the run's start ("now_s"). With `programs`, later time passes in small parts, so that Ctrl-C works;
-        hosts get no programs either way.
+        hosts get no programs either way. Raises RunError if the program fails.
         """
         # A live lab advances in small parts so that Ctrl-C works; a run advances in one.
         self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
@@ -189,7 +189,7 @@ class LibrarySession:
     def finish(self, until_s: float) -> TimeReply:
         """Make the commands and changes planned until `until_s`, in s from the run's start, wait until packets in
         flight have arrived, at most until then, end all traffic, write all captures to files, and return the time as
-        {"now_s": s}.
+        {"now_s": s}. Raises RunError if the program fails.
         """
         until_ns = round(until_s * NS_PER_S)
         self._run_commands(until_ns, None)
@@ -340,7 +340,7 @@ class LibrarySession:
     def _run_commands(self, until_ns: int, progress_s: float | None) -> None:
         """Run each planned command whose time is at most `until_ns`, in ns from the run's start, at its time: network
         time passes until the last one, whose effects are sent with the next request. Progress messages come every
-        `progress_s` s (None: none).
+        `progress_s` s (None: none). Raises RunError if the program fails.
         """
         while (at_ns := self._commands.next_ns) is not None and at_ns <= until_ns:
             self._advance_to(max(at_ns, self._answers.now_ns), progress_s)

@@ -189,7 +189,7 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
 
     def report(peer: str, request: TestRequest, result: dict[str, Any]) -> None:
         """Write the report `result` of a finished test with the client at the address `peer` as a line of JSON, and as
-        text to the log; `request` has the test's settings.
+        text to the log; `request` has the test's settings. Raises ThroughputError if the line cannot be written.
         """
         if out is not None:
             _write(out, json.dumps({"client": peer, **result, "settings": request.to_message()}) + "\n")

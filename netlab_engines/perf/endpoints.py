@@ -189,7 +189,7 @@ class TcpSending(Endpoint):
     def counters(self) -> Counters:
         """Return the totals without the omitted part by name: "sent_bytes", "retransmits", "rtt_min_ms", "rtt_mean_ms"
         and "rtt_max_ms" (None without a sample), and "cwnd_max_segments"; and the present "cwnd_segments", "mss_bytes",
-        "congestion" (its name) and "error" (a text, None: none).
+        "congestion" (its name) and "error" (a text, None: none). Raises OSError if the connection is gone.
         """
         info, sender, rtts_ms = self._read(), self._sender, self._rtts_ms
         return {

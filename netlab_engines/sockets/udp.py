@@ -229,7 +229,7 @@ class UdpSender:
     ) -> None:
         """Send `total` datagrams at random times, uniform over the `duration_ns` ns from `start_ns` (ns on the
         monotonic clock) on, or until `stop` is called; `chance` draws the times, and `datagram` is the buffer of the
-        payload.
+        payload. Raises OSError if the network fails.
         """
         # Uniform moments in order, one by one: the smallest of n uniform numbers in (x, 1) is 1 - (1 - x) U^(1/n).
         left_share = 1.0

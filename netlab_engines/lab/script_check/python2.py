@@ -141,9 +141,9 @@ class Rewriting:
             self._note(UR, token, token.start, token.start + 1, "")
 
     def _comma(self, first: Token, words: list[Token]) -> None:
-        """Record `raise A, b` or `except A, b` and plan to replace its first comma outside parentheses, if it has one
-        (of `except` only before a name); `words` are the tokens of the statement without spaces, and `first` is the
-        first of them.
+        """Record `raise A, b` or `except A, b` and plan to rewrite it as `raise A(b)` or `except A as b`, at its first
+        comma outside parentheses, if it has one (of `except` only before a name); `words` are the tokens of the
+        statement without spaces, and `first` is the first of them.
         """
         depth = 0
         for number, token in enumerate(words):
