@@ -59,10 +59,11 @@ class ExerciseMark:
 
 
 def grade(mark: ExerciseMark, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:
-    """Write points, status, parts and feedback for an answer (a decoded value, or a stand-in for a function or class)
-    into `mark`: by the exercise's own judge, if it has one, else by the check of the notebook, for a function over
-    hidden cases, which follow from `seed`, and for something built with shares by each condition. `edition` has the
-    student's own numbers. Raises NetlabError if the check cannot judge the answer.
+    """Write points, status, parts, feedback and, after a failure, its second sentence as `slip` for an answer (a
+    decoded value, or a stand-in for a function or class) into `mark`: by the exercise's own judge, if it has one, else
+    by the check of the notebook, for a function over hidden cases, which follow from `seed`, and for something built
+    with shares by each condition. `edition` has the student's own numbers. Raises NetlabError if the check cannot judge
+    the answer.
     """
     if exercise.judge is not None:
         results = [("", exercise.points, exercise.judge(check, answer, edition.chapter.own))]

@@ -350,7 +350,8 @@ def extract(
 
 def _same_code(one: str, other: str) -> bool:
     """Return whether the sources of two cells, the student's `one` and the original `other`, are the same program
-    except for comments and layout; a student's cell without any code counts as the same.
+    except for comments and layout (as `same` compares texts if one is not valid Python); a student's cell without any
+    code counts as the same.
     """
     try:
         mine, theirs = ast.parse(one), ast.parse(other)

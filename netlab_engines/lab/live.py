@@ -244,7 +244,8 @@ class Lab:
     def advance(self, duration_s: float, *, pace: float | None = None) -> None:
         """Let `duration_s` s of network time pass, with all traffic and background processes; `pace` is the number of
         seconds of network time per second of wall-clock time (None: as fast as possible). Blocks until it has passed.
-        Raises ScenarioError for a wrong argument, also a pace other than 1 in real time.
+        Raises ScenarioError for a wrong argument, also a pace other than 1 in real time, and RunError if the network is
+        closed or fails.
 
         Parameters
         ----------
