@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from netlab_course.page_style import SHEET
 from tests.browser import bidi
 from tests.browser.bidi import Browser
 from tests.browser.conftest import NOTEBOOK, PANEL, as_json, open_alone
@@ -130,6 +131,32 @@ def test_code_cells_have_no_horizontal_scroll_bar_in_wide_and_narrow_windows(
         browser.resize(NARROW_WINDOW_PIXELS, bidi.HEIGHT)
         browser.until(f"{CONTINUED} > 0")
         browser.until(f"{SIDEWAYS}.length === 0", shown=SIDEWAYS)
+    finally:
+        browser.resize(bidi.WIDTH, bidi.HEIGHT)
+
+
+def test_printed_sentences_wrap_in_a_narrow_window_and_tables_scroll(
+    browser: Browser, jupyterlab: str, chapters: Path
+) -> None:
+    sentence, row = "Ready: experiments run with the library engine in virtual time. " * 2, "1.0  2.0  " * 12
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    cell = {"cell_type": "code", "metadata": {}, "source": "import netlab", "execution_count": 1}
+    cells_ = [
+        {**cell, "id": name, "outputs": [{"output_type": "stream", "name": "stdout", "text": text}]}
+        for name, text in (("sentence", f"{sentence}\n  {sentence}"), ("table", f"{row}\n{row}"))
+    ]
+    book = {"cells": cells_, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (chapters / "printed.ipynb").write_text(json.dumps(book))
+    open_alone(browser, f"{jupyterlab}lab/tree/printed.ipynb", "printed.ipynb")
+    browser.until(f"{NOTEBOOK}.node.querySelectorAll('.jp-OutputArea-output pre').length === 2")
+    printed = f"[...{NOTEBOOK}.node.querySelectorAll('.jp-OutputArea-output pre')]"
+    # The style sheet of an opened chapter, without its kernel.
+    browser.value(
+        f"document.head.append(Object.assign(document.createElement('style'), {{textContent: {as_json(SHEET)}}}))"
+    )
+    try:
+        browser.resize(NARROW_WINDOW_PIXELS, bidi.HEIGHT)
+        browser.until(f"{printed}.map(pre => pre.scrollWidth > pre.clientWidth).join() === 'false,true'", shown=printed)
     finally:
         browser.resize(bidi.WIDTH, bidi.HEIGHT)
 

@@ -1,4 +1,4 @@
-"""The lines that cells print fit into a page that is 900 pixels wide, and name queues by their link."""
+"""The lines that cells print fit into a narrow page, and name queues by their link."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 MAX_CHARACTERS = 69
-"""Characters of a printed line in JupyterLab's page of 900 pixels beside the list of files."""
+"""Characters of a printed line that JupyterLab shows in a window of 1000 pixels beside the list of files. Where it is narrower,
+sentences without a table below them continue in the next line (`wrapSentences` of netlab's extension).
+"""
 INTERFACE = re.compile(r"\w+-eth\d+")
 COLUMNS = re.compile(r"\S {2,}")
 

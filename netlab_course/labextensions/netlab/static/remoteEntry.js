@@ -271,6 +271,15 @@
     }
   }
 
+  // Printed sentences continue below where the window is narrow. Tables, whose columns are two or more spaces apart, scroll instead.
+
+  const PRINTED = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"] pre';
+  const COLUMNS = /\S {2,}\S/;
+  function wrapSentences(notebook) {
+    if (!isChapter(notebook)) return;
+    for (const printed of notebook.node.querySelectorAll(PRINTED)) printed.classList.toggle("netlab-sentences", !COLUMNS.test(printed.textContent));
+  }
+
   // The list of files shows whole names, in a narrow window without the column of times. JupyterLab's own columns give the names
   // less each time the list was narrow. JupyterLite forgets where its edge was.
 
@@ -309,7 +318,8 @@
     if (roomy && wideListPx) localStorage.setItem(WIDTH, wideListPx);
   }
 
-  const style = `.netlab-gone { padding: 4px 8px; border-left: 4px solid #757575; white-space: normal }
+  const style = `.jp-OutputArea-output[data-mime-type] pre.netlab-sentences { white-space: pre-wrap !important }
+.netlab-gone { padding: 4px 8px; border-left: 4px solid #757575; white-space: normal }
 .netlab-busy { margin: 4px 0 0 }
 .jp-DirListing { container: netlab-files / inline-size }
 .jp-DirListing .jp-DirListing-item { display: flex }
@@ -341,7 +351,10 @@
     }, 200);
     let asking = false;
     setInterval(async () => {
-      for (const panel of panels(app)) nameFigures(panel.content);
+      for (const { content } of panels(app)) {
+        nameFigures(content);
+        wrapSentences(content);
+      }
       if (asking) return;
       asking = true;
       for (const panel of panels(app)) await tellGone(panel).catch(console.error);
@@ -351,7 +364,7 @@
 
   const plugin = {
     id: "netlab:chapters",
-    description: "A double-click on text begins to write, letters change no cell, a reload finds the place, and figures have names.",
+    description: "A double-click on text begins to write, letters change no cell, a reload finds the place, figures have names, and sentences fit the window.",
     autoStart: true,
     activate,
   };
