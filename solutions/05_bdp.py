@@ -386,7 +386,9 @@ experiments.queue_figure(by_room)
 # The network of `simpleperf`, and the round-trip times of its pings before each transfer:
 
 # %% id="lab" tags=["figure"]
-nl.plots.topology(lab, title="simpleperf: links of 40, 30 and 20 Mbit/s in a row")
+names = {("r1", "r2"): "L1", ("r2", "r3"): "L2", ("r3", "r4"): "L3"}
+title = "simpleperf: links of 40, 30 and 20 Mbit/s in a row"
+nl.plots.topology(lab, title=title, link_names=names)
 
 # %% id="lab-run"
 print("Round-trip times in ms; nodes: on the path, with both ends")
