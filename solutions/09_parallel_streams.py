@@ -578,7 +578,7 @@ rows = [knee_runs[500, seed].intervals.query("t_s > 2") for seed in range(1, 9)]
 tops_mbps = [(each["goodput_mbps"] - slow_limit_mbps).clip(lower=0).mean() for each in rows]
 above = nl.interval(tops_mbps)
 knee_ms = rtts_of(knee_runs).groupby(level=0).mean()
-print(f"without the limit {missing:.1f} Mbit/s more, {above:.1f} of them above the limit")
+print(f"without the limit {missing:.1f} Mbit/s more, {above:.1f} above the limit")
 print(f"round trip {knee_ms[500]:.1f} ms, on the slow link {knee_ms[50]:.1f} ms")
 
 # %% [markdown] id="knee-why"
