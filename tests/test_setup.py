@@ -293,11 +293,27 @@ def test_a_release_installs_what_it_needs_besides_although_the_rest_is_there(
     monkeypatch.setattr(setup, "LOG", tmp_path / "log")
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
     monkeypatch.setattr(setup, "missing_kernels", list)
+    monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
     monkeypatch.setattr(setup.release_programs, "_has_headers", lambda: True)
     monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: asked.append(missing))
     assert setup.main(["--release"]) == 0
     assert [[setup.package_of(program) for program in missing] for missing in asked] == [packages][: len(packages)]
     assert setup.main([]) == 0 and len(asked) <= 1, "only a release needs them"
+
+
+@pytest.mark.parametrize(("absent", "asked"), [(["ping", "flex"], [["ping", "flex"]]), (["ping"], [])])
+def test_a_release_needs_the_programs_that_build_a_kernel_although_the_machines_own_kernels_are_there(
+    monkeypatch, setup, absent, asked, tmp_path
+):
+    found = []
+    monkeypatch.setattr(setup, "LOG", tmp_path / "log")
+    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
+    monkeypatch.setattr(setup, "missing_kernels", list)
+    monkeypatch.setattr(setup, "missing_programs", lambda for_kernel, _environment: absent if for_kernel else [])
+    monkeypatch.setattr(setup.release_programs, "missing", lambda **_more: [])
+    monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: found.append(missing))
+    assert setup.main(["--release"]) == 0
+    assert found == asked
 
 
 def test_an_arm_compiler_without_a_c_library_is_not_enough_for_a_release(monkeypatch, setup):
@@ -308,6 +324,7 @@ def test_an_arm_compiler_without_a_c_library_is_not_enough_for_a_release(monkeyp
 
 def test_only_a_release_with_an_image_needs_the_programs_that_make_it(monkeypatch, setup, tmp_path):
     without(monkeypatch, setup, "qemu-img", "syslinux")
+    monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
     monkeypatch.setattr(setup.release_programs, "_has_headers", lambda: True)
     asked = []
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)

@@ -29,6 +29,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import installed_kernels  # noqa: E402 (beside this file)
 import release_programs  # noqa: E402
+from package_names import OPTIONAL, OTHER_TOOLS, PACKAGES  # noqa: E402
 
 from netlab.base.errors import NetlabError  # noqa: E402
 
@@ -43,53 +44,6 @@ STAMP = VENV / "netlab-setup"
 LOG = ROOT / ".setup.log"
 VERSIONS = range(10, 15)
 OLDEST_OF_LOCK = 11
-PACKAGES = {
-    "ip": "iproute2",
-    "tc": "iproute2",
-    "headers": "libc6-dev",
-    "iptables-nft": "iptables",
-    "ping": "iputils-ping",
-    "venv": "python3-venv",
-    **release_programs.PACKAGES,
-}
-# Tools of other distributions, and what they call the packages that have another name there ("" for what they need not).
-OTHER_TOOLS = {
-    "dnf": (
-        "dnf install",
-        {
-            "iproute2": "iproute iproute-tc",
-            "iptables": "iptables-nft",
-            "libc6-dev": "glibc-devel kernel-headers",
-            "iputils-ping": "iputils",
-            "xz-utils": "xz",
-            "python3-venv": "python3",
-        },
-    ),
-    "pacman": (
-        "pacman -S --needed",
-        {
-            "libc6-dev": "glibc linux-api-headers",
-            "iptables": "iptables-nft",
-            "iputils-ping": "iputils",
-            "xz-utils": "xz",
-            "python3-venv": "python",
-        },
-    ),
-    "zypper": (
-        "zypper install",
-        {
-            "libc6-dev": "glibc-devel linux-glibc-devel",
-            "iputils-ping": "iputils",
-            "iperf": "iperf2",
-            "iperf3": "iperf",
-            "xz-utils": "xz",
-            # Leap's python3 is 3.6.
-            "python3-venv": "python311",
-        },
-    ),
-}
-# Programs that only commands in hosts use. Without root they are installed only together with others.
-OPTIONAL = frozenset({"ip", "iperf", "iperf3", "iptables-nft", "ping", "tc"})
 # Variables that would send packages elsewhere.
 FOREIGN = frozenset({"PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV"})
 CLONE_ON_PATH = (
@@ -460,16 +414,20 @@ def main(arguments: Sequence[str] = ()) -> int:
                 "Kernels of an installed wheel serve, which are by the same recipe:\n  " + "\n  ".join(map(str, copied))
             )
             kinds = missing_kernels()
-        for_release = release_programs.missing(image=IMAGE in arguments) if RELEASE in arguments else []
+        release = RELEASE in arguments
+        missing = []
+        if need_environment or kinds or release:
+            # The kernel for ARM is built in a release, wherever this machine's own kernels come from.
+            missing = missing_programs(bool(kinds) or release, need_environment)
+        for_release = release_programs.missing(image=IMAGE in arguments) if release else []
         if for_release and not shutil.which("apt-get"):
             names = " ".join(package_of(program) for program in for_release)
             raise SetupError(
                 f"{', '.join(for_release)} are missing. Make a release on Debian or Ubuntu; there, they are in {names}."
             )
-        if not (need_environment or kinds or for_release):
+        if not (need_environment or kinds or for_release or {*missing} - OPTIONAL):
             return 0
         LOG.unlink(missing_ok=True)
-        missing = missing_programs(bool(kinds), need_environment) if need_environment or kinds else []
         install_system_packages([*missing, *for_release], bool(kinds))
         if kinds and (why := sources.why_no_source()):
             raise SetupError(f"{why}\n{AGAIN}")
