@@ -20,6 +20,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
+import components  # noqa: E402
 import publish  # noqa: E402
 import release  # noqa: E402
 import wheel  # noqa: E402
@@ -255,7 +256,7 @@ def test_the_list_of_dependencies_names_the_source_and_the_licence_of_each_kerne
             facts = {"release": "7.3.4", "machine": "x86_64", "source": {**source, "sha256": "5" * 64}}
             made.writestr(f"{folder}/build.json", json.dumps(facts))
             made.writestr(f"netlab/carried/{place}", b"program")
-    pocket, portable = release.kernel_components([tmp_path / "netlab-1.whl"])
+    pocket, portable = components.kernels([tmp_path / "netlab-1.whl"])
     assert [one["bom-ref"] for one in (pocket, portable)] == ["netlab-1.whl/linux", "netlab-1.whl/netlab-library.wasm"]
     assert pocket["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(b"program").hexdigest()}]
     for kernel, purl in (
@@ -265,6 +266,32 @@ def test_the_list_of_dependencies_names_the_source_and_the_licence_of_each_kerne
         (source,) = kernel["pedigree"]["ancestors"]
         assert kernel["version"] == "7.3.4" and source["purl"] == purl and source["hashes"][0]["content"] == "5" * 64
         assert kernel["licenses"] == source["licenses"] == [{"license": {"id": "GPL-2.0-only"}}]
+
+
+def test_the_list_of_dependencies_names_the_packages_of_the_page(tmp_path: Path) -> None:
+    packages = {"numpy": "2.0.2", "netlab": "0.1.0", "ssl": "0"}
+    lock = {
+        "info": {"version": "0.27.7"},
+        "packages": {name: {"name": name, "version": version} for name, version in packages.items()},
+    }
+    scripts = [
+        {"name": "@lumino/widgets", "versionInfo": "2.7.1", "licenseId": "BSD-3-Clause", "extractedText": "Copyright"},
+        {"name": "process", "versionInfo": "0.11.10", "licenseId": "", "extractedText": ""},
+    ]
+    for place, content in (
+        ("static/pyodide/pyodide-lock.json", lock),
+        ("build/third-party-licenses.json", {"packages": scripts}),
+        ("extensions/a/static/third-party-licenses.json", {"packages": scripts[1:]}),
+    ):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text(json.dumps(content))
+    found = {one["purl"]: one.get("licenses") for one in components.page(tmp_path)}
+    assert found == {
+        "pkg:npm/pyodide@0.27.7": [{"expression": "MPL-2.0"}],
+        "pkg:pypi/numpy@2.0.2": None,
+        "pkg:npm/%40lumino/widgets@2.7.1": [{"expression": "BSD-3-Clause"}],
+        "pkg:npm/process@0.11.10": None,
+    }
 
 
 def test_the_sums_are_those_of_the_files(tmp_path: Path) -> None:

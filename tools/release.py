@@ -19,26 +19,23 @@ import tarfile
 import time
 import venv
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
+import components  # noqa: E402
 import publish  # noqa: E402
 import wheel  # noqa: E402
 import wheel_file  # noqa: E402
 
 from netlab.base.version import VERSION  # noqa: E402 (also of a clone that is not installed)
-from netlab_engines.kernels import library_kernel, pocket_kernel  # noqa: E402
 
 LOCK = ROOT / "requirements-release.lock"
 HEADING = re.compile(r"^## (?P<version>\d+\.\d+\.\d+) \((?P<date>[^)]*)\)$", re.MULTILINE)
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 SUMS = publish.SUMS
-KERNEL_PROGRAMS = (*pocket_kernel.PROGRAMS[:1], library_kernel.PROGRAM, library_kernel.WASM_PROGRAM)
 VALIDATE = """
 import json, sys
 from cyclonedx.schema import SchemaVersion
@@ -152,53 +149,11 @@ def write_folder(directory: Path, folder: Path, name: str) -> Path:
     return target
 
 
-def kernel_components(wheels: Iterable[Path]) -> Iterator[dict[str, Any]]:
-    """Yield the entry of each kernel in some wheels for a list in CycloneDX's format, with the source that netlab changed, its
-    hash and the licence.
-    """
-    for path in sorted(wheels):
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            for about in (
-                name for name in names if re.search(r"/carried/(kernels|libraries)/[^/]+/build\.json$", name)
-            ):
-                folder, facts = about.removesuffix("build.json"), json.loads(archive.read(about))
-                program = next(name for name in KERNEL_PROGRAMS if folder + name in names)
-                source, machine = facts["source"], facts.get("machine", pocket_kernel.POCKET_MACHINE)
-                of_debian = f"pkg:deb/debian/{source['name']}@{quote(source['version'])}"
-                yield {
-                    "type": "operating-system",
-                    "bom-ref": f"{path.name}/{program}",
-                    "name": "linux",
-                    "version": facts["release"],
-                    "description": f"{program} in {path.name}, for {machine}: Linux with netlab's changes (netlab.patch beside it)",
-                    "hashes": [
-                        {"alg": "SHA-256", "content": hashlib.sha256(archive.read(folder + program)).hexdigest()}
-                    ],
-                    "licenses": [{"license": {"id": "GPL-2.0-only"}}],
-                    "pedigree": {
-                        "ancestors": [
-                            {
-                                "type": "operating-system",
-                                "bom-ref": f"{path.name}/{program}/source",
-                                "name": source["name"],
-                                "version": source["version"],
-                                "hashes": [{"alg": "SHA-256", "content": source["sha256"]}],
-                                "licenses": [{"license": {"id": "GPL-2.0-only"}}],
-                                "purl": of_debian
-                                if source["kind"] == "package"
-                                else f"pkg:generic/linux@{facts['release']}",
-                            }
-                        ]
-                    },
-                }
+def write_dependencies(directory: Path, page: Path) -> Path:
+    """Write the list of all packages that netlab needs, of the kernels in the wheels in `directory`, and of the packages in the page
+    in the directory `page`, with versions and licences, in CycloneDX's format; return its path.
 
-
-def write_dependencies(directory: Path) -> Path:
-    """Write the list of all packages that netlab needs, and of the kernels in the wheels in `directory`, with versions and
-    licences, in CycloneDX's format; return its path.
-
-    CycloneDX's own program makes it of requirements.lock, and its own library checks it with the kernels. Raises
+    CycloneDX's own program makes the list from requirements.lock, and its own library checks it with the additions. Raises
     CalledProcessError when that fails.
     """
     home = ROOT / "build" / "parts" / "release"
@@ -215,7 +170,7 @@ def write_dependencies(directory: Path) -> Path:
     listed = json.loads(path.read_text())
     # The version in pyproject.toml is dynamic, which the program leaves out.
     listed["metadata"]["component"]["version"] = VERSION
-    listed["components"] += kernel_components(directory.glob("netlab-*.whl"))
+    listed["components"] += [*components.kernels(directory.glob("netlab-*.whl")), *components.page(page)]
     path.write_text(json.dumps(listed, indent=2) + "\n")
     subprocess.run([str(home / "bin" / "python"), "-c", VALIDATE, str(path)], check=True)
     return path
@@ -280,7 +235,7 @@ def main() -> int:
         write_folder(directory, ROOT / "build" / "site" / audience / "html", f"{wheel.PROJECT}-site-{audience}")
     (portable,) = directory.glob(f"{wheel.PROJECT}-py3-none-any.whl")
     write_source(directory, wheel_file.read(portable)[f"{wheel.PROJECT}.dist-info/METADATA"])
-    write_dependencies(directory)
+    write_dependencies(directory, ROOT / "build" / "lite")
     # The definitions of virtual machines fetch it from beside the wheel.
     shutil.copy(ROOT / "vm" / "machine.sh", directory)
     print(write_sums(directory).read_text(), end="")
