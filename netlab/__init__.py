@@ -71,7 +71,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import the module behind a public name such as `nl.run` on its first use and return the object (PEP 562). Raises
-    AttributeError with the nearest public name for an unknown one.
+    AttributeError with the nearest public name for an unknown one, MissingPackageError without its package.
     """
     if name == "__version__":
         return importlib.import_module("netlab.base.version").VERSION

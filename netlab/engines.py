@@ -52,12 +52,12 @@ class Engine(Protocol):
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
         """Run a plan to its end and return its counters; the key `engine` has the engine's settings. `on_progress` gets
-        the network time in s; setting `cancel` in another thread stops the run with RunCancelled.
+        the network time in s. Raises RunError if the run fails, RunCancelled if another thread sets `cancel`.
         """
 
 
 def decide(engine: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
-    """Return the name of the engine that `choose(wanted, plans)` would return, or `engine` itself if it is one."""
+    """Return the name of the engine that `choose(engine, plans)` would try, or `engine` itself if it is not None."""
     decided: str | Engine = packages.load(SELECTION).decide(engine, plans)
     return decided
 
@@ -83,8 +83,7 @@ def choose(engine: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
 
 def preflight(engine: str | Engine | None = None) -> str:
     """Return lines of text about the engine for experiments on this machine (`engine` or the default one) and its
-    differences from the pocket kernel. Raises EngineError or KernelError if none can run; the message lists what is
-    missing, with remedies.
+    differences from the pocket kernel. Raises EngineError or KernelError, with remedies, if none can run.
     """
     text: str = packages.load(SELECTION).preflight(engine)
     return text

@@ -1,7 +1,6 @@
 """The JSON data that host and guest exchange: the plan for the agent and the counters from the agent.
 
-Both sides use these types, so that mypy notices if only one of them changes. Times are in s after the run's start, unless a
-name says otherwise.
+Both sides use these types, so that mypy notices if only one changes. Times are in s of the run, if not named otherwise.
 """
 
 from typing import Any, Literal, TypedDict

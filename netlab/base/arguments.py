@@ -46,8 +46,7 @@ _PERCENT_ELSEWHERE = ("loss", "plr")
 
 
 def quote_number(name: str, value: object) -> str:
-    """Return the end of a message about a wrong number in the field `name`: "got", the value and, if it is clear what was
-    meant, how to write it.
+    """Return the end of a message about a wrong number in the field `name`: "got", the value and, if clear, a remedy.
 
     >>> quote_number("rate_mbps", "5"), quote_number("delay_ms", "0.1 s")
     ("got '5'; write it without quotes: rate_mbps=5", "got '0.1 s'; the unit is in the name: delay_ms=100")
@@ -108,7 +107,7 @@ def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable
 
         @functools.wraps(function)
         def wrapper(*values: _P.args, **keywords: _P.kwargs) -> _T:
-            """Return `function(*given, **named)`; raise ScenarioError if they do not fit its signature."""
+            """Return `function(*values, **keywords)`; raise ScenarioError if they do not fit its signature."""
             try:
                 return function(*values, **keywords)
             except TypeError as error:
@@ -166,8 +165,8 @@ def _raise_for_arguments(
 def _argument_problems(
     name: str, signature: inspect.Signature, values: Sequence[object], keywords: Mapping[str, object], example: str
 ) -> list[str]:
-    """Return a message for each argument of a call that is unknown, missing, given twice or one too many; `name` is the
-    called function's, `values` has the positional and `keywords` the keyword arguments, and `example` is a correct call.
+    """Return messages about a call's arguments that are unknown, missing, given twice or too many, else one with only
+    `example`, a correct call; `name` is the function's, `values` are its positional, `keywords` its keyword arguments.
     """
     parameters = signature.parameters.values()
     unnamed = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD]

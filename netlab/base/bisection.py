@@ -6,7 +6,7 @@ HALVINGS = 60  # a double has 53 binary digits
 
 
 def bisect_largest(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the largest number from `low` to `high` up to which `holds` is True (else `low`); beyond it must be False.
+    """Return nearly the largest number from `low` to `high` up to which `holds` is True (else `low`), False beyond it.
 
     >>> round(bisect_largest(lambda x: x * x < 2, 0, 2), 6)
     1.414214

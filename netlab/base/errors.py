@@ -95,7 +95,7 @@ class ThroughputError(NetlabError):
 
 
 def unknown_name(module: str, name: str, names: Sequence[str]) -> AttributeError:
-    """Return (not raise) the AttributeError for a name that a module lacks, with the nearest of its `names` names.
+    """Return, not raise, the AttributeError for a name that a module lacks, with the nearest of `names` or all classes.
 
     >>> print(unknown_name("netlab", "Tpc", ["Tcp", "Udp", "run"]))
     module 'netlab' has no attribute 'Tpc'; did you mean Tcp?
@@ -107,7 +107,7 @@ def unknown_name(module: str, name: str, names: Sequence[str]) -> AttributeError
 
 
 def one_of(value: object, allowed: Sequence[object]) -> str:
-    """Return the end of a message about a word that is not allowed: "got", the word, the allowed ones, the nearest one.
+    """Return the end of a message about a wrong word: "got", the word, the allowed words, the nearest one if any.
 
     >>> one_of("rum", ["run", "demo"])
     "got 'rum'; allowed: run, demo; did you mean run?"

@@ -22,8 +22,7 @@ def signals_raise_system_exit() -> Iterator[None]:
 @contextmanager
 def handle_signals(names: tuple[str, ...], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Let `handler(number, frame)` handle the signals of these names, such as "SIGTERM", inside a `with` block, and
-    restore the earlier handlers at its end; leave out signals that the system lacks. Do nothing outside the main
-    thread.
+    restore the earlier handlers at its end; leave out signals that the system lacks. Only in the main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -28,8 +28,8 @@ BAR_FORMAT = "{desc}: {n:g} of {total:g} {unit} {bar} {remaining} left"
 def show_progress(
     progress: bool | Progress, total: float, unit: str, *, done: float = 0.0, what: str = ""
 ) -> Iterator[Progress]:
-    """Yield the function to call with the amount done and the total, in `unit`s, as the work proceeds: `progress` if it is
-    callable; if True, one that moves a bar with the label `what` from `done` to `total`; if False, one without effect.
+    """Yield the function to call with the done and total amounts in `unit`s: `progress` if callable; if True, one that
+    moves a bar `what` from `done` to `total` (in a terminal or notebook, unless NETLAB_PROGRESS=0); else an idle one.
 
     Parameters
     ----------

@@ -88,9 +88,9 @@ def own_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) 
 
 @contextmanager
 def run_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Iterator[Path]:
-    """Yield a new directory for a run, in a place with `free_bytes` free that is fit for guests if `for_guests`;
-    before, remove those of killed runs; at the end of the `with` block, this one. Raises EngineError without such a
-    place.
+    """Yield a new directory for a run, in a place with `free_bytes` free that is fit for guests if `for_guests`; before
+    (on systems with file locks), remove those of killed runs; at the end of the `with` block, this one. Raises
+    EngineError without such a place.
     """
     if not HAS_LOCKS:
         with tempfile.TemporaryDirectory(prefix="netlab-", ignore_cleanup_errors=True) as name:
@@ -105,8 +105,8 @@ def run_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) 
 
 
 def kept_directory() -> Path:
-    """Create and return a temporary directory for files that outlive their run. The caller removes it; otherwise it is
-    removed when this process ends or, if the process is killed, when the next run starts.
+    """Create and return a temporary directory for files that outlive their run; raise EngineError as `base` does. The
+    caller removes it; otherwise it goes when this process ends or, after a kill, when the next run starts.
     """
     with _directory_lock:
         own = _directory_of_process.get(os.getpid())

@@ -32,7 +32,7 @@ class TimeIsUpError(BaseException):
 
 
 def call_within(limit_s: float, function: Callable[..., _T], *values: Any, **arguments: Any) -> _T:
-    """Return `function(*given, **arguments)`; raise TimeIsUpError in it after `limit_s` seconds of wall-clock time."""
+    """Return `function(*values, **arguments)`; raise TimeIsUpError in it after `limit_s` seconds of wall-clock time."""
     with _alarm(limit_s) if _can_have_an_alarm() else _check_each_line(limit_s):
         return function(*values, **arguments)
 
@@ -60,7 +60,7 @@ _watched_processes: set[int] = set()
 
 
 def call_often_within(limit_s: float, function: Callable[..., object], *values: Any) -> None:
-    """Call `function(*given)`, discard its result, and stop it after `limit_s` seconds, for functions that are called
+    """Call `function(*values)`, discard its result, and stop it after `limit_s` seconds, for functions that are called
     thousands of times: a watcher thread adds almost no cost per call. Raises TimeIsUpError when the limit is exceeded.
 
     It does not stop a call that sleeps. Without threads, the clock is read at each backward jump of a loop.

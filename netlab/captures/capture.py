@@ -86,8 +86,7 @@ def read(value: object) -> tuple[list[Capture], list[str]]:
 
 def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], origin: Origin) -> list[Path]:
     """Write `NAME.pcapng` in `folder` for each capture from the agent's files `NAME.INTERFACE.out` and `.in` there,
-    remove those, and return the new paths. `items` has (capture, NAME, its two interfaces); `origin` goes into each
-    file.
+    remove those, and return the new paths. `items` has (capture, NAME, two interfaces), `origin` goes into them.
     """
     addresses = {node: address for address, node in reversed(origin.nodes.items())}
     paths = []

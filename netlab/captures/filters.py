@@ -47,7 +47,7 @@ def _word_error(word: str) -> ScenarioError:
 
 def _parse_expression(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Filter, list[str]]:
     """Parse `words` of a filter up to the end of an expression with `or` and `and`; return the function that chooses
-    frames by it, and the words that follow. `addresses` has the address of each node by name, None if unknown.
+    frames by it, and the words left, or raise ScenarioError. `addresses` has each node's by name, None if unknown.
     """
 
     def parse_conjunction(rest: list[str]) -> tuple[Filter, list[str]]:

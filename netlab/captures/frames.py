@@ -150,7 +150,7 @@ class Heads:
 
     @cached_property
     def payload_bytes(self) -> Integers:
-        """The number of bytes of TCP's or UDP's data in each frame on the wire, even if fewer were captured."""
+        """The number of data bytes of TCP or UDP in each frame on the wire, even if not captured; else any number."""
         data: Integers = self.first["total"].astype(np.int64) - self.ip_bytes - self.tcp_bytes
         return (
             np.where(self.udp, self.udp_head["size"].astype(np.int64) - UDP_HEADER_BYTES, data)

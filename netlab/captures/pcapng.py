@@ -50,9 +50,9 @@ class CaptureFile(NamedTuple):
 def write_pcapng(
     path: Path, ends: Mapping[str, tuple[Frames, Frames]], snap_bytes: int, origin: Origin, keep: Filter
 ) -> int:
-    """Write a capture to the file `path`, in order of time, and return the number of frames. `ends` has by interface
-    the frames that departed and those that arrived; `keep` returns a mask of those to write for their headers.
-    `snap_bytes`, the most bytes kept of a frame, and `origin` are noted in the file.
+    """Write a capture to the file `path`, in order of time, and return the number of frames written. `ends` has by
+    interface the frames that departed and those that arrived; `keep` returns a mask of those to write for their
+    headers. `snap_bytes`, the most bytes kept of a frame, and `origin` are noted in the file.
     """
     blocks = [
         _block(
@@ -97,7 +97,7 @@ def _frame_blocks(raw: bytes, at: int) -> Integers:
 
 
 def _blocks(raw: bytes, at: int) -> Iterator[tuple[int, int]]:
-    """Yield the kind and the offset of each block of a pcapng file from offset `at` on; ValueError if it is damaged."""
+    """Yield kind and offset of each pcapng block from offset `at` on; ValueError or struct.error for a damaged file."""
     while at < len(raw):
         kind, size = _BLOCK.unpack_from(raw, at)
         if size < _MIN_BYTES:

@@ -22,7 +22,7 @@ WIDTH = 100
 
 
 def machine() -> list[Requirement]:
-    """Return the requirements on system, Python, memory, disk and open files, with their state on this machine."""
+    """Return the requirements on system, Python and, on Linux, memory, disk and open files, with their state here."""
     directory = cache.root()
     free = shutil.disk_usage(next(path for path in (directory, *directory.parents) if path.exists())).free
     linux = platform.system() == "Linux" and platform.machine() in MACHINES

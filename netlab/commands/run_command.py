@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the scenario, print its flows and write its result where the options say; return the exit status 0. Raises
-    NetlabError when the scenario or the engine is wrong, or the result cannot be written.
+    """Run the scenario, print its flows (or `--output -`: its result), write the result file if asked, and warn on
+    standard error of failed flows and lost files; return 0. Raises NetlabError if scenario, engine or output is wrong.
     """
     if options.output is not None and options.output != STANDARD:
         _require_writable(Path(options.output), Path(options.scenario))

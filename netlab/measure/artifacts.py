@@ -64,7 +64,7 @@ class Artifacts(Mapping[str, Path]):
         owned: bool = False,
     ) -> None:
         """Take the files `names` (None: all) of `directory` (None: no files), which is removed with this object if
-        `owned`; `unsaved` has the reason for each file, by name, that the run did not write.
+        `owned`; missing ones are in `lost`. `unsaved` has, by name, why the run did not write a file.
         """
         self.unsaved = dict(unsaved or {})
         self.lost: list[str] = []
@@ -126,7 +126,7 @@ class Artifacts(Mapping[str, Path]):
         return [target / name for name in self]
 
     def own_copy(self) -> Artifacts:
-        """Return a copy of the files in a temporary directory that is removed with the new object."""
+        """Return a copy of the files in a temporary directory, removed with the copy; NetlabError if that fails."""
         if not self:
             return Artifacts(unsaved=self.unsaved)
         directory = scratch.kept_directory()

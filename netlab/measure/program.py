@@ -47,7 +47,7 @@ class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
         return {"flows": [row], "intervals": self._intervals()}
 
     def _intervals(self) -> list[Row]:
-        """Return a row for each interval between the flow's start and end, with its goodput in Mbit/s."""
+        """Return a row (flow, t_s at its end, goodput_mbps) for each interval from the flow's start to its end."""
         step_s = self.plan["interval_s"]
         arrived = {row["interval"]: row["bytes"] for row in self.arrivals}
         first, last = math.floor(self.item["start_s"] / step_s), math.ceil(round(self.end_s / step_s, 6))

@@ -175,7 +175,7 @@ class Run:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run in a form for JSON: tables as lists of records, missing values as None, artifacts as names."""
+        """Return the run for JSON: records by table (None: missing), `settings`, and any `more` and `artifacts`."""
         tables: dict[str, Any] = {name: _records(getattr(self, name)) for name in TABLES}
         if self.more:
             tables["more"] = {name: _records(table) for name, table in self.more.items()}
@@ -194,8 +194,8 @@ class Run:
         return cls(**frames, settings=dict(data["settings"]), more=more, artifacts=artifacts)
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a JSON file, and its artifacts into a directory next to it: those of `result.json` into
-        `result.artifacts`. An existing file is replaced atomically. Raises NetlabError when that fails.
+        """Write the run to a JSON file, replacing one atomically, and its artifacts into a directory next to it,
+        `result.artifacts` for `result.json`; into a pipe or device, only the JSON. Raises NetlabError when that fails.
         """
         target = Path(path)
         text = as_text(self.to_dict())

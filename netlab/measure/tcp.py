@@ -42,7 +42,7 @@ class ConnectionsMeasure(Measure[ItemType, TotalsType]):
         return min((stream["first_s"] for stream in self.totals["streams"]), default=None)
 
     def tables(self, begin_s: float) -> Tables:
-        """Return rows by table for the flow and its connections; rates count from `self.begin_s(begin_s)`, in s."""
+        """Return rows of flows, intervals, streams and stream_intervals; rates count from `self.begin_s(begin_s)`."""
         rtts_ms: dict[int, list[float]] = defaultdict(list)
         for sample in self.samples:
             rtt_ms = sample["rtt_ms"]
@@ -58,7 +58,7 @@ class ConnectionsMeasure(Measure[ItemType, TotalsType]):
         }
 
     def _flow(self, streams: list[Row], begin_s: float) -> Row:
-        """Return the flow's row from those of its connections; rates count from `self.begin_s(begin_s)`, in s."""
+        """Return the flow's row from its connections' (none: rates are 0); rates count from `self.begin_s(begin_s)`."""
         congestion = cast("dict[str, Any]", self.item)["congestion"]
         row = self.flow_row(congestion=congestion, streams=self.connections)
         if not streams:
@@ -139,7 +139,7 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
         return self.item["connections"]
 
     def tables(self, begin_s: float) -> Tables:
-        """Return rows by table for the flow, its connections and each request; `begin_s` has no effect on them."""
+        """Return rows by table as of any TCP flow, and one per request in "requests"; `begin_s` has no effect."""
         return {**super().tables(begin_s), "requests": self._requests()}
 
     def streams(self) -> list[StreamTotals]:
@@ -163,8 +163,8 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
         return float(max(s["last_s"] for s in streams) - self.begin_s(math.nan))
 
     def _requests(self) -> list[Row]:
-        """Return a row for each request, in the order of their numbers. The losses of a request are those of the
-        server's connection until its next request, or until the end.
+        """Return a row (flow, request, connection, start_s, completion_s or NaN, response_bytes, retransmits, timeouts)
+        per request, by number; its losses are the server's connection's until its next request, or the end.
         """
         following: dict[int, Row] = {end["stream"]: cast("Row", end) for end in self.totals["ends"]}
         rows = []
@@ -197,7 +197,9 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
 
 
 def _flow_intervals(rows: list[Row]) -> list[Row]:
-    """Return the rows of a flow's intervals from those of its connections: sums of rates and windows, mean RTTs."""
+    """Return the rows of a flow's intervals from those of its connections: sums of rates, windows and retransmissions,
+    mean RTTs, and the state of the connection if it is the only one.
+    """
     groups: dict[float, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["t_s"]].append(row)

@@ -61,7 +61,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         return max(duration_s, active_s), counted["timely_bytes"], counted["timely_throughput_bytes"]
 
     def _intervals(self) -> list[Row]:
-        """Return a row for each interval, with goodput in Mbit/s and loss rate (None if no datagram was due)."""
+        """Return rows (flow, t_s, goodput_mbps, loss_rate or None) of the intervals with sending time or arrivals."""
         item = self.item
         arrived = {row["interval"]: row for row in self.arrivals}
         step_s, whole_s = self.plan["interval_s"], self.plan["duration_s"]

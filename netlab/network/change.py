@@ -37,8 +37,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
     reverse : mapping, optional
         Fields that are different from the second node of `link` towards the first; alone it changes that direction only.
     **direction
-        Fields of `netlab.Link`, such as `rate_mbps=2, delay_ms=50, loss_rate=0.01`, in both directions unless `reverse` says
-        otherwise.
+        Fields of `netlab.Link`, such as `rate_mbps=2, delay_ms=50, loss_rate=0.01`, both ways but for `reverse`.
 
     Examples
     --------
@@ -57,7 +56,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         **direction: Any,
     ) -> None:
         """Describe a change at `at_s` (in s) of link `number` (from 1) between two nodes: up or down, new fields in
-        both directions (`direction`) and from the second node (`reverse`). Raises ScenarioError for an unknown field.
+        both directions (`direction`) and from the second node (`reverse`). ScenarioError for a Link or unknown field.
         """
         if problems := field_problems("change", direction, reverse):
             raise ScenarioError(problems)
@@ -189,8 +188,8 @@ def _missing_link(where: str, item: Change, topology: Topology | None) -> list[s
 
 
 def _link_problems(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterable[str]:
-    """Yield a message for each change that makes its link invalid, or that contradicts another one at the same moment;
-    `items` are changes with their prefixes for messages.
+    """Yield a message for each change of a shared medium, and each that makes its link invalid or contradicts another
+    one at the same moment; `items` are changes with their prefixes for messages.
     """
     links = dict(enumerate(topology.links))
     settings: dict[tuple[float, int, str, str], tuple[str, Any]] = {}
@@ -239,7 +238,7 @@ def shapes(topology: Topology, changes: Sequence[Change]) -> list[list[LinkShape
 
 
 def plan_changes(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
-    """Return the changes in the plan's form: for each direction in order of time; a trace is a change at 0 s."""
+    """Return the changes in the plan's form: traces, as changes at 0 s, then each direction that differs, by time."""
     found: list[plan.Change] = []
     for number, hop in enumerate(topology.hops()):
         if isinstance(hop.shape.rate_mbps, Trace):
@@ -256,7 +255,7 @@ def plan_changes(topology: Topology, changes: Sequence[Change]) -> list[plan.Cha
 
 
 def planned_difference(old: LinkShape, new: LinkShape) -> dict[str, Any]:
-    """Return the fields of `new` that differ from `old`, by name and in the plan's form."""
+    """Return the fields of `new` that differ from `old` in the plan's form, by name; `framing` is the counted one."""
     found = {
         name: value.to_plan() if isinstance(value, Trace) else value for name, value in difference(old, new).items()
     }

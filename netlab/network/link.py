@@ -284,7 +284,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
     """
 
     def __init__(self, a: str, b: str, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
-        """Describe a link with fields `direction`, and `reverse` from `b` to `a`; ScenarioError for an unknown one."""
+        """Describe a link with fields `direction`, and `reverse` from `b` to `a`; ScenarioError for wrong names."""
         if not (isinstance(a, str) and isinstance(b, str)):
             raise ScenarioError([f"a link names the two nodes that it joins, got {short_repr(a)} and {short_repr(b)}"])
         if problems := field_problems(f"link {a}-{b}", direction, reverse):
@@ -321,7 +321,7 @@ def _common_name(parameter: str) -> str:
 
 def takes_link_fields(function: _C) -> _C:
     """Decorate a function or class whose `**keywords` are a link's fields: put these with their defaults into its
-    signature, and refuse other names with a ScenarioError. Return the decorated function, or the same class.
+    signature. Return the class itself, or the function decorated to refuse other names with a ScenarioError.
     """
     signature = inspect.signature(function)
     own = [item for item in signature.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]

@@ -82,11 +82,11 @@ class Paths:
         return self._nearest_address(src, dst)[0]
 
     def next_address(self, src: str, dst: str) -> Gateway:
-        """Return the next address on the way from `src` to `address(src, dst)`: a router's, or that of `dst`."""
+        """Return the next address from `src` to `address(src, dst)`, a router's or `dst`'s; ScenarioError if none."""
         return self._nearest_address(src, dst)[2]
 
     def _nearest_address(self, src: str, dst: str) -> tuple[str, list[Hop], Gateway]:
-        """Return the address of `dst` that is nearest to `src`, the hops to it, and the next node's address."""
+        """Return `dst`'s nearest address to `src`, the hops to it, the next node's address; ScenarioError if none."""
         for name in (src, dst):
             if name not in self._node_names:
                 raise ScenarioError([f"there is no node {name!r}; nodes are {', '.join(self._wiring.nodes)}"])
@@ -181,7 +181,7 @@ class Paths:
         return list(first.values())
 
     def _routes(self) -> list[plan.Route]:
-        """Return the routes of all nodes: those of each node in the order of their prefixes."""
+        """Return the routes, node by node: a host's default over its only router, else prefixes, then addresses."""
         found: list[plan.Route] = []
         several = [port for port in self._ports if port.node not in self._routers and len(self._port_on[port.node]) > 1]
         for node in self._ports_of:

@@ -27,7 +27,7 @@ def dumbbell(
 ) -> Topology:
     """Return a topology of `pairs` senders h1 … hN at r1 and receivers hN+1 … h2N at r2 (h1's partner is hN+1), and a
     bottleneck r1-r2 of `rate_mbps` Mbit/s, `delay_ms` ms (one way) and room for `queue_packets`, both ways alike.
-    Access links are unlimited and without delay.
+    Access links are unlimited and without delay. Raises ScenarioError for a wrong number of `pairs`.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def chain(
 ) -> Topology:
     """Return a topology of hosts h1 and h2 at the ends of a chain of links with these rates (Mbit/s; None is unlimited)
     and one-way delays (ms), and room for `queue_packets` before each link that has a rate; further fields of
-    `netlab.Link` for the links that have a rate may follow, such as ``framing="ethernet"``.
+    `netlab.Link` for the links that have a rate may follow. Raises ScenarioError for another number of delays.
     """
     if len(rates_mbps) != len(delays_ms) or not rates_mbps:
         raise ScenarioError(

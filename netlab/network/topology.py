@@ -85,7 +85,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         )
 
     def _repr_mimebundle_(self, **_settings: Any) -> dict[str, Any]:
-        """Return the forms that a notebook shows, by MIME type: a drawing, and the text that a terminal prints."""
+        """Return the forms for a notebook, by MIME type: a drawing (if there are nodes), and a terminal's text."""
         text = {"text/plain": repr(self)}
         if not self.nodes:
             return text
@@ -154,7 +154,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         ]
 
     def problems(self) -> list[str]:
-        """Return a message for each mistake in the topology; an empty list when it can be built."""
+        """Return a message for each mistake, [] if there is none; loops and sizes are checked if all else is right."""
         found: list[str] = []
         if not self.hosts:
             found.append("the topology has no hosts; name at least two")
@@ -262,7 +262,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return Paths(self.wiring()).hops(src, dst)
 
     def bottleneck_mbps(self, src: str, dst: str) -> float:
-        """Return the lowest rate in Mbit/s on the path from `src` to `dst`; infinite when no link on it has a rate."""
+        """Return the path's lowest rate in Mbit/s, infinite without any; ScenarioError if no path joins the nodes."""
         return min((hop.rate_mbps for hop in self.path_hops(src, dst)), default=math.inf)
 
     def capacities_mbps(self) -> dict[str, float]:
@@ -301,7 +301,7 @@ def topology_from_links(*links: Link) -> Topology:
 
 def _read_names(kind: str, value: object, problems: list[str]) -> list[str]:
     """Return the names in the field `kind` ("hosts", "routers" or "switches") of a topology; append a message to
-    `problems` if its value value is not a list of names.
+    `problems` if its value is not a list of names.
     """
     names = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)) else [value]
     sound = [str(name) for name in names if isinstance(name, str)]

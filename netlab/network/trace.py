@@ -84,8 +84,7 @@ class Trace:
             over the interval. The total capacity is that of the file; the spacing within an interval is lost.
         framing : {"ip", "tc", "ethernet"} or None
             Framing of the 1500 bytes: "ip" is that of mahimahi, so that 12 Mbit/s carry 12 * 1472 / 1500 = 11.776
-            Mbit/s in datagrams of 1472 bytes; None is that of the link, by default 14 bytes more for each packet
-            (11.667 Mbit/s).
+            Mbit/s in datagrams of 1472 bytes; None is the link's, usually 14 bytes more per packet (11.667 Mbit/s).
 
         Raises
         ------
@@ -219,7 +218,7 @@ class Trace:
 
     @functools.cached_property
     def duration_s(self) -> float:
-        """The time in s after which the trace is repeated."""
+        """The time in s of a repetition: by default, the last step is as long as the one before (if alone, 1 s)."""
         steps = self.steps
         if self._duration_s is not None:
             return float(self._duration_s)

@@ -178,7 +178,7 @@ class Comparison:
 
     @property
     def figure(self) -> go.Figure:
-        """The figure, drawn at the first access; `add` discards it, so add all series before changing the figure."""
+        """The figure, drawn at first access (NetlabError without series); `add` discards it, so change it last."""
         if self._figure is None:
             self._figure = self._draw()
         return self._figure
@@ -392,8 +392,8 @@ def _strip_scale(below: float, above: float) -> dict[str, Any]:
 
 
 def faded_traces(figure: go.Figure, age: int) -> list[Any]:
-    """Return copies of a figure's measured and theory traces as background for a newer figure, fainter the more runs
-    are newer: `age` is their number, from 1. At age 1 the first measured trace has the legend's entry for all.
+    """Return copies of a figure's measured, theory and residual traces as background for a newer figure, fainter the
+    more runs are newer: `age` is their number, from 1. At age 1 the first measured one has the legend's entry for all.
     """
     copies = []
     needs_entry = age == 1

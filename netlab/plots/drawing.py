@@ -133,7 +133,7 @@ def topology(
 
 
 def notebook_drawing(network: Topology) -> dict[str, Any]:
-    """Return the drawing of a network in all formats of a notebook's output, by MIME type."""
+    """Return the drawing of a network in all formats of a notebook, by MIME type; NetlabError without nodes."""
     return notebook_forms(topology(network))
 
 
@@ -205,8 +205,7 @@ def _rotate(points: Array) -> Array:
 def _spread_points(links_between: Array) -> Array:
     """Return points (x, y) in the plane with distances close to `links_between`, the matrix of the numbers of links
     between them. From a circle, each step reduces the sum of (distance / links - 1)**2 (T. Kamada, S. Kawai,
-    Information Processing Letters 31(1), 1989) as in E. Gansner, Y. Koren, S. North, Graph Drawing by Stress
-    Majorization, 2004.
+    Information Processing Letters 31(1), 1989) as in Gansner, Koren, North, Graph Drawing by Stress Majorization, 2004.
     """
     count = len(links_between)
     angles = np.arange(count) * 2 * np.pi / count
@@ -333,7 +332,7 @@ def _link_text(link: Any, room_px: float) -> str:
 
 
 def _shape_words(shape: LinkShape) -> list[str]:
-    """Return a short text for each property of a direction that is set, such as "5 Mbit/s"."""
+    """Return texts of a direction's medium, rate, delay, loss, room and AQM where they are set, such as "5 Mbit/s"."""
     words = []
     if shape.medium is not None:
         words.append(shape.medium)

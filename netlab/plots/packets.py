@@ -80,9 +80,8 @@ def time_sequence(
     packets: pd.DataFrame, src: str | None = None, dst: str | None = None, *, title: str = ""
 ) -> go.Figure:
     """Return the time-sequence graph of the TCP connection that sends most in `packets`, from `src` and to `dst` if
-    given, as tcptrace draws it at the sender's end of a link. A segment is a bar from its first to its last byte;
-    retransmitted segments have another colour. The curve below is acknowledged data, the curve above the limit of the
-    receiver's window.
+    given, as tcptrace draws it at the sender's end of a link. A segment is a bar from its first to its last byte; one
+    sent again has another colour. The curves are the acknowledged data and the limit of the receiver's window.
 
     Parameters
     ----------

@@ -145,8 +145,8 @@ def _title(rows: Sequence[str]) -> str:
 
 
 def _mark_changes(figure: go.Figure, run: Any, span: Sequence[float]) -> None:
-    """Draw a thin vertical line at each change of a link in the run, with a short description above the strips; `span`
-    has the first and last time in s. The figure becomes higher by the labels.
+    """Draw a thin vertical line at each change of a link up to the figure's end, described above the strips unless
+    there are more than 6; `span` has the first and last time in s. The figure becomes higher by the labels.
     """
     changes, _ = change.read(getattr(run, "settings", {}).get("scenario", {}).get("changes", []))
     by_moment: dict[float, list[str]] = {}

@@ -138,7 +138,7 @@ def _join_names(texts: Iterable[str]) -> str:
 
 
 def _series_in_words(drawn: go.Figure) -> list[str]:
-    """Return a phrase for each axis, and for each series with its number of points and its range."""
+    """Return phrases for the axes' titles and for each named series but earlier runs, with its points and range."""
     titles = [axis.title.text for axis in drawn.select_xaxes() if axis.title.text]
     parts = [f"Across: {', '.join(dict.fromkeys(titles))}"] if titles else []
     titles = [axis.title.text for axis in drawn.select_yaxes() if axis.title.text]

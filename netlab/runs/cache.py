@@ -37,7 +37,7 @@ class RunCache:
         self.limit_bytes = limit_bytes
 
     def load(self, key: str | None) -> Run | None:
-        """Return the run of a key, with its own copy of its files; None for no key, no file or a damaged one."""
+        """Return a key's run, with a copy of its files, and mark it as used; None if it is missing or damaged."""
         if key is None:
             return None
         path = self._path(key)

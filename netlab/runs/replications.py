@@ -48,12 +48,11 @@ class Interval(NamedTuple):
 
 @explain_bad_arguments('nl.interval(my_table["goodput_mbps"])')
 def interval(values: Any, others: Any = None) -> Interval:
-    """Return the mean of independent `values`, or its difference from the mean of the sample `others`, and half the
-    width of its 95 % confidence interval, in the values' unit. Raises NetlabError for fewer than two values or NaN.
+    """Return the mean of independent `values`, or its difference from the mean of the sample `others`, with half the
+    width of its 95 % confidence interval. Raises NetlabError for fewer than two values, NaN or infinity, or no scatter.
 
     If the measurement were repeated many times with as many values each, 95 of 100 such intervals would contain the
-    true mean (or the true difference). This holds if the values are independent (each has its own seed) and roughly
-    normally distributed.
+    true mean (or the true difference). This holds if the values are independent (a seed each) and roughly normal.
 
     The half width is t * s / sqrt(n), with Student's factor t for n - 1 degrees of freedom and the standard deviation s
     of the n values. With `others` (Welch's interval) it is t * sqrt(v1 + v2), where v = s**2 / n of each sample, and t

@@ -88,7 +88,7 @@ class Scenario:
             object.__setattr__(self, name, to_python(getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the scenario as the dict of its file."""
+        """Return the scenario as the dict of its file, a key for each field; `captures` and `changes` only if any."""
         return {
             "topology": self.topology.to_dict(),
             "traffic": [item.to_dict() for item in self.traffic],
@@ -344,8 +344,8 @@ class Scenario:
         return cast("Item", {**planned, "address": paths.address(item.src, item.dst)})
 
     def _drain_s(self, paths: Paths, slowest_s: Mapping[str, float]) -> float:
-        """Return the longest time in s that a packet sent at the end can still take, there and back; `slowest_s` has
-        the longest time in s for each interface.
+        """Return 0.1 s more than the longest time in s that a flow's packet sent at the end can still take, there and,
+        if it is answered, back; `slowest_s` has the longest time in s of each interface.
         """
         longest_s = 0.0
         for item in self.traffic:
@@ -379,7 +379,9 @@ def _slowest_s(shape: LinkShape) -> float:
 
 
 def _planned_hop(hop: Hop, shapes: Sequence[LinkShape]) -> PlannedHop:
-    """Return a direction of a link in the plan's form; `shapes` are its successive properties during the run."""
+    """Return a direction of a link in the plan's form; `shapes` are its successive properties during the run. If its
+    rate changes, its segmentation offload is decided once for the whole run.
+    """
     planned = hop.to_dict()
     rates = [shape.slowest_mbps for shape in shapes if shape.is_shaped]
     changes = len(shapes) > 1 or isinstance(hop.shape.rate_mbps, Trace)

@@ -316,7 +316,7 @@ def _default_executor(workers: int) -> futures.Executor:
 
 
 def _parallel_runs(tasks: Iterable[_Task]) -> int:
-    """Return the number of parallel runs: the CPUs; in real time more, if runs over slow links mostly wait."""
+    """Return the number of parallel runs: the CPUs; if all run in real time over slow links, up to 12 times as many."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     rates_mbps = []
     for task in tasks:

@@ -22,7 +22,7 @@ def go_back_n_mbps(
     framing: Framing = "tc",
 ) -> Value:
     """Return the goodput of go-back-N in Mbit/s with `window` datagrams in flight (1 is stop-and-wait): after a loss,
-    of chance `loss_rate`, and `timeout_ms` (None: one round trip), all of them are sent again.
+    of chance `loss_rate`, and `timeout_ms` (None: one RTT), all are sent again. TheoryError if out of range.
 
     A piece takes the larger of its time on the link and its share of a round trip, and for each of its losses the time until it goes
     again, because what was sent meanwhile is dropped. The one timer starts anew when an ACK moves the window (RFC 6298, 5.3), so that
@@ -71,7 +71,7 @@ def selective_repeat_mbps(
     framing: Framing = "tc",
 ) -> Value:
     """Return the goodput of selective repeat in Mbit/s with `window` datagrams in flight: after a loss, of chance
-    `loss_rate`, and `timeout_ms` (None: one round trip), only the lost one is sent again.
+    `loss_rate`, and `timeout_ms` (None: one round trip), only the lost one is sent again; TheoryError if out of range.
 
     Each of the window's places is taken by a piece for a round trip, and for a timeout more at each loss; of the link's rate 1 - p
     brings something new. The smaller of the two counts. Holds for independent losses and a window that counts what is in flight.

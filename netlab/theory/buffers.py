@@ -16,6 +16,7 @@ _SWING = 3 * math.sqrt(3)
 
 def many_flows_queue_packets(rate_mbps: float, rtt_ms: float, flows: int, frame_bytes: int = FRAME_BYTES) -> float:
     """Return the room in packets that keeps a link nearly full for n long TCP flows (`flows`): the BDP over sqrt(n).
+    Raises TheoryError for a parameter out of range.
 
     Windows that halve at different times even out, so that their sum swings less, the more there are. Holds for flows of
     Reno's kind whose losses are independent of each other. Misleads for few flows, which lose together and then need a whole
@@ -45,6 +46,7 @@ def many_flows_queue_packets(rate_mbps: float, rtt_ms: float, flows: int, frame_
 
 def many_flows_utilization(queue_packets: Value, bdp_packets: float, flows: int) -> Value:
     """Return the least fraction of a link's rate that n long TCP flows (`flows`) use, from its queue's room in packets.
+    Raises TheoryError for a parameter out of range.
 
     The sum of many independent windows is normally distributed. Its standard deviation is at most (BDP + B) / (3 sqrt(3 n)), and
     the link idles only while it is below the bandwidth-delay product. A lower bound: measured links are busier. Holds and

@@ -19,7 +19,7 @@ _QUADRATURE_NODES = 64
 @functools.cache
 def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
     """Return Student's factor for a mean of `values` values: the interval around it that holds the true mean with this
-    probability is so many standard errors wide to each side.
+    probability is so many standard errors wide to each side. Raises TheoryError for a parameter out of range.
 
     Holds for independent values that are not far from normally distributed. Misleads where they depend on each other, such as
     pieces of one run: then they are worth fewer values than they are.
@@ -60,7 +60,7 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
 
 
 def student_t_of_freedom(freedom: float, probability: float = USUAL_PROBABILITY) -> float:
-    """Return Student's factor (see `student_t`) for degrees of freedom that need not be whole, such as Welch's.
+    """Return Student's factor (see `student_t`) of any degrees of freedom, as Welch's; TheoryError if out of range.
 
     Holds and misleads like `student_t`, which is this factor for one degree of freedom less than there are values.
 
@@ -108,10 +108,9 @@ def _quadrature() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
 
 def runs_needed(scatter: float, half_width: float) -> int:
     """Return the smallest number of runs with this standard deviation (`scatter`) whose mean's 95 % interval is
-    expected to have at most this half width, in the same unit.
+    expected to have at most this half width, in the same unit. Raises TheoryError for a parameter out of range.
 
-    Holds for independent runs whose scatter is known, such as from a pilot. Misleads after a pilot of very few runs, whose own
-    scatter is a guess.
+    Holds for independent runs whose scatter is known, such as from a pilot. Misleads after a pilot of very few runs.
 
     Returns: Two runs or more.
     Source: As `student_t`; R. Jain, The Art of Computer Systems Performance Analysis, 1991, chapter 13 (with 1.96 for t).

@@ -23,7 +23,7 @@ class FifoNetwork(NamedTuple):
 
 
 def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
-    """Return the fraction of the traffic, arriving at these rates (headers included), that a FIFO link sends on.
+    """Return the share of traffic at these rates (with headers) that a FIFO link sends on; TheoryError if out of range.
 
     Holds for unresponsive flows over a long time. Misleads for synchronized flows; see `udp_shares_mbps`.
 
@@ -50,7 +50,7 @@ def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
 
 def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_mbps: ArrayLike) -> Array:
     """Return the rates in Mbit/s that unresponsive flows, sending at `offered_mbps`, deliver over one shared link and
-    then an exit link each.
+    then an exit link each. Raises TheoryError for a parameter out of range.
 
     Holds for constant-rate senders. It is the smallest picture of congestion collapse: what a narrow exit
     drops has already taken its share of the common link from the others.
@@ -78,15 +78,14 @@ def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_
 
 def two_router_fair_queue_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_mbps: ArrayLike) -> Array:
     """Return the rates in Mbit/s that unresponsive flows, sending at `offered_mbps`, deliver over one shared link with
-    a fair queue and then an exit link each.
+    a fair queue and then an exit link each. Raises TheoryError for a parameter out of range.
 
     Holds for constant-rate senders and a queue that divides the link max-min fairly among flows (DRR,
     `fq_codel`). It protects a modest flow up to its fair share of the common link, and knows nothing of what
     the exits will drop. Misleads where one sender opens several flows: each of them gets a share.
 
     Returns: Delivered rate of each flow, headers included, in Mbit/s.
-    Source: S. Floyd, K. Fall, Promoting the use of end-to-end congestion control in the Internet, IEEE/ACM
-    Transactions on Networking 7(4), 1999.
+    Source: S. Floyd, K. Fall, Promoting the use of end-to-end congestion control, IEEE/ACM ToN 7(4), 1999.
 
     Parameters
     ----------

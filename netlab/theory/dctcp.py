@@ -10,8 +10,8 @@ __all__ = ["dctcp_queue_packets", "dctcp_threshold_packets"]
 
 
 def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = FRAME_BYTES) -> float:
-    """Return a marking threshold, in packets, that suffices to keep a link full for DCTCP: a seventh of the
-    bandwidth-delay product.
+    """Return a threshold in packets that keeps a link full for DCTCP, a seventh of the BDP; TheoryError if out of
+    range.
 
     A marked DCTCP sender gives up only as much of its window as its packets were marked, so that its window swings
     by the root of what is in flight, and a short queue bridges the swing. Holds for a few flows that are
@@ -19,8 +19,7 @@ def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = 
     bursts that are longer, and says nothing about senders that halve.
 
     Returns: Threshold in packets.
-    Source: M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010, section 3.4, as RFC 8257, section 3.1,
-    has it.
+    Source: M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010, section 3.4; RFC 8257, section 3.1.
 
     Examples
     --------
@@ -37,6 +36,7 @@ def dctcp_queue_packets(
     rate_mbps: float, rtt_ms: float, threshold_packets: float, flows: int = 1, frame_bytes: int = FRAME_BYTES
 ) -> tuple[float, float]:
     """Return the lowest and the highest length, in packets, of the queue of `flows` DCTCP flows behind a threshold K.
+    Raises TheoryError for a parameter out of range.
 
     It rises to K + N, one segment for each of the N flows in the round-trip time until marks are heard of, and falls by
     sqrt(2 N (BDP + K)) / 2. Holds for synchronized flows with the same round-trip time; a lower end below 0 says that

@@ -66,7 +66,7 @@ def bottleneck(path: Sequence[AnyHop]) -> int:
 
 
 def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
-    """Return the bandwidth-delay product: the bytes in flight that keep a link of this rate busy for a round trip.
+    """Return the bandwidth-delay product, the bytes in flight that fill a link for an RTT; TheoryError if out of range.
 
     Holds with the round-trip time of the empty path. Misleads with a round-trip time measured under load,
     which has the queue in it and grows with the window.
@@ -92,7 +92,7 @@ def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
 
 
 def transmission_delay_ms(packet_bytes: float, rate_mbps: float) -> float:
-    """Return the time in ms to push a packet's bits onto a link.
+    """Return the time in ms to push a packet's bits onto a link. Raises TheoryError for a parameter out of range.
 
     Holds for every packet of a busy link. Misleads for a packet that finds a token bucket full: the bucket
     lets it pass at once, and only the next one waits.
@@ -111,7 +111,7 @@ def transmission_delay_ms(packet_bytes: float, rate_mbps: float) -> float:
 
 
 def propagation_delay_ms(distance_km: float, speed_km_per_s: float = 200_000.0) -> float:
-    """Return the time in ms that a signal needs for `distance_km` at this speed, by default that in fibre.
+    """Return a signal's time in ms over `distance_km` at this speed (default: fibre); TheoryError if out of range.
 
     Holds for a straight cable; in fibre and copper light is about a third slower than in vacuum. Misleads as
     a guess for the Internet, where the cables' way is often twice the map's.
@@ -137,7 +137,7 @@ def propagation_delay_ms(distance_km: float, speed_km_per_s: float = 200_000.0) 
 
 
 def queueing_delay_ms(backlog_bytes: float, rate_mbps: float) -> float:
-    """Return the time in ms that a packet waits behind the bytes that stand in the queue before it.
+    """Return the time in ms that a packet waits behind the bytes in a queue; TheoryError if they are out of range.
 
     Holds for a FIFO queue. Misleads for fair queues, where only the packet's own flow stands before it.
 
@@ -161,10 +161,9 @@ def queueing_delay_ms(backlog_bytes: float, rate_mbps: float) -> float:
 def nodal_delay_ms(
     packet_bytes: float, hop: AnyHop, *, backlog_bytes: float = 0.0, processing_ms: float = 0.0
 ) -> float:
-    """Return the delay in ms from one node to the next: processing, queueing, transmission and propagation, added up.
+    """Return a hop's delay in ms: processing, queueing, transmission and propagation; TheoryError if out of range.
 
-    Holds for a FIFO queue on a wired link. Misleads on links that share their medium, such as Wi-Fi, where
-    waiting for the medium is a fifth part.
+    Holds for a FIFO queue on a wired link. Misleads on shared media such as Wi-Fi: waiting for them is a fifth part.
 
     Returns: Milliseconds.
     Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
@@ -191,9 +190,9 @@ def nodal_delay_ms(
 
 def path_delay_ms(path: Sequence[AnyHop], packet_bytes: float) -> float:
     """Return the one-way delay in ms of a packet (bytes with framing) over an idle path of store-and-forward nodes.
+    Raises TheoryError for a parameter out of range.
 
-    Holds when every node takes in the whole packet before it sends it on. Misleads under load (queues) and
-    for cut-through switches.
+    Holds when each node takes in the whole packet before it sends on. Misleads under load and for cut-through switches.
 
     Returns: Milliseconds.
     Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.3.
@@ -218,13 +217,12 @@ def ping_rtt_ms(
     framing: Framing = "tc",
 ) -> float:
     """Return the round-trip time in ms of an echo over an idle path and `back` (None: the same), store and forward.
+    Raises TheoryError for a parameter out of range.
 
-    Holds for a path without other traffic whose addresses are resolved. Misleads for the first echo of a real
-    network, which also waits for ARP.
+    Holds for a path without other traffic whose addresses are resolved. Misleads for a first echo, which waits for ARP.
 
     Returns: Milliseconds.
-    Source: J. Postel, RFC 792, 1981 (echo); J. Kurose, K. Ross, Computer Networking, 8th ed., Pearson, 2021, section
-    1.4.
+    Source: J. Postel, RFC 792, 1981 (echo); J. Kurose, K. Ross, Computer Networking, 8th ed., 2021, section 1.4.
 
     Parameters
     ----------
@@ -245,6 +243,7 @@ def segment_rtt_ms(
     path: Sequence[AnyHop], mss_bytes: int = MSS_BYTES, back: Sequence[AnyHop] | None = None, framing: Framing = "tc"
 ) -> float:
     """Return the round-trip time in ms of a full TCP segment over an idle path and its ACK `back` (None: the same).
+    Raises TheoryError for a parameter out of range.
 
     Holds when each segment leaves alone and is acknowledged at once. Misleads a little as the cycle of a real
     transfer: Linux sends several segments together, which wait for each other, and acknowledges every second.

@@ -20,7 +20,7 @@ def max_min_mbps(
     demands_mbps: Mapping[Flow, float] | None = None,
 ) -> dict[Flow, float]:
     """Return the max-min fair rate of each flow in Mbit/s, from the links' rates, each flow's links and what flows want
-    at most (None: all they can get): more for one would be less for a flow that has less.
+    at most (None: all they can get): more for one would be less for a flow that has less; TheoryError if out of range.
 
     Holds as what fair queueing at every link tends to. Misleads as a forecast for TCP, which gives less to
     flows with long round-trip times and many bottlenecks.
@@ -60,12 +60,11 @@ def proportional_fair_mbps(
     routes: Mapping[Flow, Sequence[Link]],
     demands_mbps: Mapping[Flow, float] | None = None,
 ) -> dict[Flow, float]:
-    """Return the proportionally fair rate of each flow in Mbit/s, from the links' rates, each flow's links and what
-    flows want at most (None: all they can get): the rates with the largest sum of logarithms.
+    """Return each flow's proportionally fair rate in Mbit/s, from the links' rates, each flow's links and what flows
+    want at most (None: all they can get): the largest sum of logarithms. TheoryError if nothing limits a flow.
 
     It weighs the many links that a long flow takes against what others could have done with them: long paths
-    get less than under max-min fairness, but not nothing. Misleads as a forecast for Reno, which is nearer to
-    `reno_optimum_mbps`.
+    get less than under max-min fairness, but not nothing. Misleads for Reno: see `reno_optimum_mbps`.
 
     Returns: Rate of each flow in Mbit/s, headers included.
     Source: F. Kelly, A. Maulloo, D. Tan, Rate control for communication networks: shadow prices, proportional
@@ -93,15 +92,14 @@ def alpha_fair_mbps(
     weights: Mapping[Flow, float] | None = None,
     demands_mbps: Mapping[Flow, float] | None = None,
 ) -> dict[Flow, float]:
-    """Return the rate of each flow in Mbit/s (at most its demand) in the allocation to links with the largest sum of w
-    x**(1 - alpha) / (1 - alpha), with weights w (None: 1): one family from throughput to equality.
+    """Return the rate of each flow in Mbit/s (at most its demand) with the largest sum of w x**(1 - alpha) / (1 -
+    alpha), with weights w (None: 1): one family from throughput to equality. TheoryError if out of range.
 
     Alpha 1 is proportional fairness (w log x), 2 the shortest total time of equal transfers, towards infinity
     max-min fairness; the smaller alpha, the more a flow over many links gives way.
 
     Returns: Rate of each flow in Mbit/s, headers included.
-    Source: J. Mo, J. Walrand, Fair end-to-end window-based congestion control, IEEE/ACM Transactions on Networking
-    8(5), 2000.
+    Source: J. Mo, J. Walrand, Fair end-to-end window-based congestion control, IEEE/ACM ToN 8(5), 2000.
 
     Parameters
     ----------
@@ -144,6 +142,7 @@ def reno_optimum_mbps(
     capacities_mbps: Mapping[Link, float], routes: Mapping[Flow, Sequence[Link]], rtts_ms: Mapping[Flow, float]
 ) -> dict[Flow, float]:
     """Return the rates x in Mbit/s that Reno strives for: the smallest sum of 1 / (T**2 x), with round-trip times T.
+    Raises TheoryError for a parameter out of range.
 
     In balance Reno adds 1/T**2 a second to its rate as often as losses p x take x/2 away, so that its rate is
     sqrt(2/p)/T: the optimum of alpha 2 with weights 1/T**2, where p is the sum of the links' loss rates.
@@ -176,7 +175,7 @@ def cubic_optimum_mbps(
     capacities_mbps: Mapping[Link, float], routes: Mapping[Flow, Sequence[Link]], rtts_ms: Mapping[Flow, float]
 ) -> dict[Flow, float]:
     """Return the rates in Mbit/s that CUBIC strives for when it is not like Reno: those of `alpha_fair_mbps` with alpha
-    4/3 and weights T**(-1/3), with round-trip times T.
+    4/3 and weights T**(-1/3), with round-trip times T. Raises TheoryError for a parameter out of range.
 
     Its rate at a loss rate p goes with p**(-3/4) T**(-1/4) (RFC 9438, section 5), and p is the sum over the
     links of the flow: the optimum for which that is the condition. Holds where each link drops every flow's
@@ -216,7 +215,7 @@ RTT_EXPONENTS: Mapping[tuple[str, str], float] = {
 
 
 def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> Array:
-    """Return the rates in Mbit/s of flows with round-trip times T in ms that share `limit_mbps`, as T**(-exponent).
+    """Return flows' rates in Mbit/s that share `limit_mbps` as T**(-exponent) of RTTs T; TheoryError if out of range.
 
     Between two losses Reno adds 1/T a second to its window, and a loss takes half; CUBIC's window climbs back by
     the clock. From this balance follow the exponents (`RTT_EXPONENTS`). With *random losses* each packet is lost with the
@@ -255,7 +254,7 @@ def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> A
 
 
 def jain_index(rates: ArrayLike) -> float:
-    """Return Jain's fairness index of some rates: 1 when all are equal, 1/n when one of n flows has everything.
+    """Return Jain's index of fairness: 1 if all rates are equal, 1/n if one of n has all; TheoryError if out of range.
 
     Holds for flows that deserve the same. Misleads for flows with different bottlenecks or demands: an
     allocation can be max-min fair and still score below 1.

@@ -63,7 +63,7 @@ def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
 
 
 def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
-    """Return the bytes that a segment with `mss_bytes` of data takes from a link's rate, with headers and framing.
+    """Return a segment's bytes on the wire with `mss_bytes` of data, headers and framing; TheoryError if out of range.
 
     Holds for segments with timestamps and no other option, as Linux sends them. Misleads where a capture
     shows segments above the MTU: those are split before the wire, and each piece carries its own headers.
@@ -91,14 +91,13 @@ def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
 
 
 def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing: Framing = "tc") -> float:
-    """Return the largest rate of application data in Mbit/s that UDP, with this payload, gets through a link.
+    """Return the largest rate of UDP data with this payload over a link, in Mbit/s; TheoryError if out of range.
 
     Holds for a link that is never idle. Misleads for fragmented datagrams (more than 1472 bytes) on an
     overloaded link: one lost fragment loses them whole.
 
     Returns: Goodput in Mbit/s.
-    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4.4 and
-    6.4.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., 2021, sections 1.4.4 and 6.4.
 
     Examples
     --------
@@ -110,14 +109,13 @@ def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing:
 
 
 def tcp_goodput_limit_mbps(rate_mbps: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> float:
-    """Return the largest rate of application data in Mbit/s that TCP, with this segment size, gets through a link.
+    """Return the largest rate of TCP data with this segment size over a link, in Mbit/s; TheoryError if out of range.
 
     Holds once the connection has filled the link, however many connections share it. Misleads for short transfers (slow
     start), for windows below the bandwidth-delay product and where losses keep the window small.
 
     Returns: Goodput in Mbit/s.
-    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4.4 and
-    3.5.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., 2021, sections 1.4.4 and 3.5.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ ERLANG_PACKETS = 4
 
 
 def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Value:
-    """Return the mean time in ms that a packet waits before its transmission (Pollaczek, Khinchine), from the share of
-    time in which the link is busy, the mean time on the link and its squared coefficient of `variation`.
+    """Return a packet's mean wait in ms before transmission (Pollaczek, Khinchine), from the share of time in which the
+    link is busy, the mean time on it and its squared coefficient of `variation`; TheoryError if one is out of range.
 
     Holds for arrivals at random moments (a Poisson process), one link, a queue that never overflows, and a run that is long against
     `relaxation_ms`. Misleads for packets that come in bursts (they wait longer) or by a clock (shorter), and for short runs.
@@ -30,8 +30,7 @@ def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Valu
     service_ms : float
         Mean time on the link, size over rate, in ms, above 0.
     variation : float
-        Variance of the sizes over their mean squared, 0 or more: 0 for equal sizes (M/D/1), 1 for exponentially distributed
-        ones (M/M/1).
+        Variance of the sizes over their mean squared, 0 or more: 0 for equal sizes (M/D/1), 1 for exponential ones (M/M/1).
 
     Examples
     --------
@@ -48,7 +47,7 @@ def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Valu
 
 
 def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Value:
-    """Return the time in ms in which a queue forgets its length, from the same arguments as `mean_wait_ms`.
+    """Return the time in ms in which a queue forgets its length; arguments and errors are as of `mean_wait_ms`.
 
     The mean wait over a time T scatters with a standard deviation of about sqrt(2 * relaxation / T) of its mean. Where each run
     brings the link the same work, half of that variance goes: with packets of one size that is the same number of packets, as
@@ -76,6 +75,7 @@ def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Val
 
 def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
     """Return the fraction of packets, all with `service_ms` on the link, that wait longer than `wait_ms` at this load.
+    Raises TheoryError for a parameter out of range.
 
     Holds as `mean_wait_ms`. Up to the time of four packets it is Erlang's sum; beyond, where the sum loses its digits, its limit
     c * exp(-r * wait / service) with load * (exp(r) - 1) = r and c = (1 - load) / (load + r - 1), which is less than 1 % away.

@@ -15,7 +15,7 @@ INITIAL_WINDOW_SEGMENTS = 10
 
 
 def _path_segments(rate_mbps: float, rtt_ms: float, mss_bytes: int, framing: Framing) -> float:
-    """Return the number of segments (a float) that the path carries in one round-trip time."""
+    """Return the number of segments (a float) that the path carries in one RTT; TheoryError if out of range."""
     check_positive("rate_mbps", rate_mbps)
     check_positive("rtt_ms", rtt_ms)
     limit_mbps = tcp_goodput_limit_mbps(rate_mbps, mss_bytes, framing)
@@ -23,7 +23,7 @@ def _path_segments(rate_mbps: float, rtt_ms: float, mss_bytes: int, framing: Fra
 
 
 def slow_start_fill_s(rate_mbps: float, rtt_ms: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> float:
-    """Return the time in s from the first data until slow start has filled a path of this rate and round-trip time.
+    """Return the time in s from the first data until slow start has filled the path; TheoryError if out of range.
 
     The window is 10 segments and doubles each RTT; the path is full in the first round whose window is at least what the link
     carries in one RTT. Holds when nothing is lost before, when neither end limits the window, and when slow start does not
@@ -46,10 +46,9 @@ def slow_start_fill_s(rate_mbps: float, rtt_ms: float, mss_bytes: int = MSS_BYTE
 def slow_start_goodput_mbps(
     rate_mbps: float, rtt_ms: float, active_s: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc"
 ) -> float:
-    """Return the mean goodput in Mbit/s of a TCP transfer in its first `active_s` seconds, slow start included.
+    """Return a TCP transfer's mean goodput in Mbit/s in its first `active_s` seconds; TheoryError if out of range.
 
-    Round k (from 0) brings 10 * 2**k segments, or what the link carries in one RTT. Holds and misleads as
-    `slow_start_fill_s`.
+    Round k (from 0) brings 10 * 2**k segments, or what the link carries in one RTT. Holds as `slow_start_fill_s`.
 
     Returns: Goodput in Mbit/s.
     Source: As `slow_start_fill_s`.
@@ -81,7 +80,7 @@ def slow_start_goodput_mbps(
 def slow_start_rounds(
     size_bytes: float, initial_window_segments: int = INITIAL_WINDOW_SEGMENTS, mss_bytes: int = MSS_BYTES
 ) -> int:
-    """Return the number of round trips in which slow start sends `size_bytes` of data, when nothing is lost.
+    """Return the round trips in which slow start sends `size_bytes` without a loss; TheoryError if out of range.
 
     Round k (from 0) sends 2**k initial windows, so k rounds send 2**k - 1 of them: the smallest k with
     (2**k - 1) * initial_window * mss >= size. Holds while each acknowledgement lets two segments go, as Linux's receiver makes
@@ -119,6 +118,7 @@ def short_flow_ms(
     framing: Framing = "tc",
 ) -> float:
     """Return the time in ms from the call of connect until the last of `size_bytes` of a short TCP transfer arrived.
+    Raises TheoryError for a parameter out of range.
 
     One round trip for the handshake, then rounds of slow start, of which the last ends with the arrival, half a round trip after
     it began. A round lasts a round trip, or as long as the link needs for its window: from then on the link is busy to the end. On a

@@ -42,7 +42,7 @@ def _segments_mbps(segments_per_s: Array, mss_bytes: int) -> Array:
 
 
 def window_limit_mbps(window_bytes: Value, rtt_ms: float) -> Value:
-    """Return the largest goodput in Mbit/s with at most `window_bytes` in flight: a window per round-trip time.
+    """Return the most goodput in Mbit/s with `window_bytes` in flight, a window per RTT; TheoryError if out of range.
 
     Holds while the link is faster than this. Misleads above the link's own limit, and where the buffer that
     was asked for is not the window: Linux doubles `SO_RCVBUF` and keeps a part of it for its own bookkeeping.
@@ -68,7 +68,7 @@ def window_limit_mbps(window_bytes: Value, rtt_ms: float) -> Value:
 def windowed_goodput_mbps(
     window_bytes: Value, rate_mbps: float, rtt_ms: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc"
 ) -> Value:
-    """Return the goodput in Mbit/s of one TCP transfer against its window: the window's limit, then the link's.
+    """Return a TCP transfer's goodput in Mbit/s, limited by the window or the link; TheoryError if out of range.
 
     Holds for long transfers without loss. Misleads near the knee, where a window that is not a whole number of
     segments and the acknowledgements' own time cost a few per cent.
@@ -92,6 +92,7 @@ def windowed_goodput_mbps(
 
 def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATHIS_C) -> Value:
     """Return the rate in Mbit/s of a TCP flow under light loss (a fraction): c segments per RTT over the root of it.
+    Raises TheoryError for a parameter out of range.
 
     Holds for Reno in congestion avoidance, with losses spread thinly (below about 2 %) and neither the window
     nor the link in the way. Misleads under heavier loss, where timeouts rule (see `pftk_mbps`), on fast long
@@ -108,9 +109,8 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
     loss_rate : float or array
         Chance that a segment is lost, in (0, 1].
     c : float
-        For periodic loss sqrt(3/2) = `MATHIS_C`, for random loss `MATHIS_RANDOM_C`. Both for a sender that counts
-        the segments acknowledged, as Linux does (RFC 3465); one that counts delayed acknowledgements has 1/sqrt(2)
-        of it.
+        For periodic loss sqrt(3/2) = `MATHIS_C`, for random loss `MATHIS_RANDOM_C`. Both for a sender that counts the
+        segments acknowledged, as Linux does (RFC 3465); one that counts delayed ACKs has 1/sqrt(2) of it.
 
     Examples
     --------
@@ -126,6 +126,7 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
 
 def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
     """Return the rate in Mbit/s of a CUBIC flow under light loss (a fraction): the larger of its cubic's and Reno's.
+    Raises TheoryError for a parameter out of range.
 
     The cubic grows by the clock, so that its window goes with (T/p)**(3/4) and its rate with T**(-1/4): it costs a
     far flow little to be far. On short paths Reno's window is larger, and CUBIC takes that (the Reno-friendly
@@ -158,7 +159,7 @@ def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
 
 def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:
     """Return the segments that Reno does not send while its window recovers, from its size at a loss, which leaves
-    `decrease` times that.
+    `decrease` times that. Raises TheoryError for a parameter out of range.
 
     The window falls to `decrease` times its size and grows by one segment in each round-trip time. Holds where the
     window is the limit: no queue keeps the link busy meanwhile, and the round-trip time stays the same. Misleads with a
@@ -195,7 +196,7 @@ def pftk_mbps(
     acked_segments: int = 1,
 ) -> Value:
     """Return the sending rate in Mbit/s of a Reno flow from loss rate (a fraction), first timeout (None: RTT + 200 ms),
-    the receiver's window, and the segments that let the window grow as one does: Padhye's full model.
+    receiver's window, and segments that let the window grow by one: Padhye's model. TheoryError if out of range.
 
     Holds for light loss, timeouts and a limited window included. Misleads under heavier loss: over 40 ms Linux's Reno
     with selective acknowledgements gets a few per cent more at 0.002, an eighth at 0.01, a third at 0.03 and 1.8 times
@@ -255,7 +256,7 @@ def backoff_mbps(
     max_rto_ms: float = MAX_RTO_MS,
 ) -> Value:
     """Return the rate in Mbit/s of a TCP flow with a window of one segment: each loss (a chance) waits for a timer,
-    which doubles from `rto_ms` (None: RTT + 200 ms) to `max_rto_ms`.
+    which doubles from `rto_ms` (None: RTT + 200 ms) to `max_rto_ms`. Raises TheoryError for a parameter out of range.
 
     A segment that is lost k times waits for timers of 1, 2, 4, ... times the first one; the k-th wait comes with
     the chance p**k. Without a longest timer the mean would be endless from p = 1/2 on: rto * p / (1 - 2p).
@@ -265,8 +266,7 @@ def backoff_mbps(
     at 0.3. Holds for means over many minutes only, for single waits may take two.
 
     Returns: Rate in Mbit/s, shaped as `loss_rate`.
-    Source: V. Paxson, M. Allman, J. Chu, M. Sargent, Computing TCP's retransmission timer, RFC 6298, 2011, rules 2.5
-    and 5.5; the mean is a geometric series.
+    Source: V. Paxson, M. Allman, J. Chu, M. Sargent, RFC 6298, 2011, rules 2.5 and 5.5; the mean is a geometric series.
 
     Parameters
     ----------
@@ -275,8 +275,7 @@ def backoff_mbps(
     loss_rate : float or array
         Chance that a segment is lost, in (0, 1).
     max_rto_ms : float
-        Where doubling stops, in ms, `rto_ms` or more; 120 s in Linux, at least 60 s in the RFC, infinite is
-        allowed.
+        Where doubling stops, in ms, `rto_ms` or more; 120 s in Linux, from 60 s in the RFC; may be infinite.
 
     Examples
     --------
@@ -320,7 +319,7 @@ def parallel_streams_mbps(
     c: float = MATHIS_C,
 ) -> Value:
     """Return the rate in Mbit/s of parallel TCP streams under random loss (a fraction): K times that of one by
-    `mathis_mbps`, at most `rate_mbps`.
+    `mathis_mbps`, at most `rate_mbps`. Raises TheoryError for a parameter out of range.
 
     Holds while the losses come from elsewhere than the streams themselves. Misleads once they fill the link:
     then they cause the losses, and the sum stays at the link's limit.

@@ -17,6 +17,7 @@ def udp_goodput_mbps(
     offered_mbps: Value, rate_mbps: float, payload_bytes: int = 1000, framing: Framing = "tc"
 ) -> Value:
     """Return the goodput in Mbit/s of one constant-rate UDP flow over a link, against the payload rate that it offers.
+    Raises TheoryError for a parameter out of range.
 
     Holds for any offered rate once the first datagram has arrived. Misleads for bursty senders: those lose
     datagrams below the limit too, when a burst exceeds the queue.
@@ -49,7 +50,7 @@ def udp_loss_rate(
     duration_s: float = math.inf,
 ) -> Value:
     """Return the fraction of one constant-rate UDP flow's datagrams, offered at `offered_mbps` of payload for
-    `duration_s`, that its bottleneck with room for `queue_packets` drops.
+    `duration_s`, that its bottleneck with room for `queue_packets` drops; TheoryError if out of range.
 
     Holds for a run of any length when queue and duration are given: what stands in the queue when the sender stops is
     late, not lost. Without them it is the limit of a long run, which misleads for short runs with long queues.
@@ -88,6 +89,7 @@ def udp_shares_mbps(
     offered_mbps: ArrayLike, rate_mbps: float, payload_bytes: ArrayLike = 1000, framing: Framing = "tc"
 ) -> Array:
     """Return the goodput in Mbit/s of each UDP flow in a shared FIFO queue: in proportion to the payload rates offered.
+    Raises TheoryError for a parameter out of range.
 
     Holds for many flows or for flows whose sending times are not synchronized, because every datagram then meets the
     same chance of a full queue. Misleads for two or three strictly periodic flows, which may lock into a pattern where
@@ -126,7 +128,7 @@ def held_shares_mbps(
     rate_mbps: float,
 ) -> Array:
     """Return the goodput in Mbit/s of flows that each keep `held_packets`, of so many payload and wire bytes, in one
-    FIFO queue before a link of `rate_mbps`, without drops.
+    FIFO queue before a link of `rate_mbps`, without drops. Raises TheoryError for a parameter out of range.
 
     Each packet waits for all that stand before it, so the packets leave in the proportion in which they stand there
     (Little's law: the packets of a flow are its rate times the common wait). Holds where senders wait for room instead

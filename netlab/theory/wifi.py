@@ -32,7 +32,7 @@ class Saturation(NamedTuple):
 
 
 def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None) -> float:
-    """Return the mean time in us that one IP packet takes from 802.11g with these `options` when one station sends.
+    """Return one IP packet's mean time in us on 802.11g with `options`, sent alone; TheoryError if out of range.
 
     DIFS, the mean backoff of 7.5 slots, what protects the frame, the frame, SIFS and the acknowledgement. Holds for a
     station that always has a next frame, with nobody else on the air and no frame lost. Misleads for a station that sends
@@ -65,7 +65,7 @@ def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None
 
 
 def wifi_udp_limit_mbps(payload_bytes: int, options: Mapping[str, Any] | None = None) -> float:
-    """Return the largest goodput in Mbit/s of one UDP sender with this payload on 802.11g with these `options`.
+    """Return the largest goodput in Mbit/s of one UDP sender on 802.11g with `options`; TheoryError if out of range.
 
     Holds for a sender that always has a datagram waiting, alone on the medium. Misleads where others send too (see
     `wifi_saturation`) and where frames are lost on the air.
@@ -100,8 +100,8 @@ def wifi_tcp_limit_mbps(
     segments_per_ack: float = 2,
     contention: bool = True,
 ) -> float:
-    """Return the goodput in Mbit/s of one TCP flow over 802.11g with these `options` and an acknowledgement on the same
-    medium for each `segments_per_ack`; `contention` False leaves out what both ends do to each other.
+    """Return the goodput in Mbit/s of one TCP flow over 802.11g with `options` and an ACK on the medium per
+    `segments_per_ack`; `contention` False leaves out what both ends do to each other. TheoryError if out of range.
 
     Without `contention` it is the simple budget: the exchanges of `segments_per_ack` segments and of one acknowledgement,
     each with a backoff of its own. With it, two things are added. Both ends count their backoffs at the same time: the sender
@@ -158,8 +158,7 @@ def collisions_per_ack() -> float:
     """Return the mean number of collisions of a TCP acknowledgement with data of a sender that is never idle.
 
     Both draw from 0 to 15 slots. Where the sender's are fewer, it sends, draws anew, and the acknowledgement keeps its rest;
-    where they are equal, both draw again from twice the window. Holds for one acknowledgement at a time whose backoff is
-    drawn when it comes.
+    where they are equal, both draw again from twice the window. Holds for one acknowledgement at a time.
 
     Returns
     -------
@@ -196,6 +195,7 @@ def collisions_per_ack() -> float:
 
 def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any] | None = None) -> Saturation:
     """Return the throughput and collisions of UDP `stations` on one 802.11g medium that always have a datagram waiting.
+    Raises TheoryError for a parameter out of range.
 
     Bianchi's fixed point. Holds for stations that hear each other and for frames lost by collision alone. It lets a
     backoff stand still in a busy slot only on average, and never gives a frame up, so for two stations it says

@@ -47,7 +47,7 @@ class ProgramInterface:
         self.outgoing_bytes = 0
 
     def send(self, data: Any) -> None:
-        """Send 1 to 1472 bytes to the other end when the program's method returns; NetlabError for other data."""
+        """Send 1 to 1472 bytes to the other end when the method returns; NetlabError for other or too much data."""
         sent = _bytes("send", data)
         if not 1 <= len(sent) <= MAX_DATAGRAM_BYTES:
             raise NetlabError(
@@ -75,7 +75,9 @@ class ProgramInterface:
             )
 
     def read(self, num_bytes: int) -> bytes:
-        """Return up to `num_bytes` next bytes of the sender's application, b"" after all; NetlabError in a receiver."""
+        """Return the next bytes of the sender's application: up to `num_bytes` (1 or more), b"" after all. Raises
+        NetlabError for another number, and in a receiver.
+        """
         if self._receives:
             raise NetlabError("read() is for the sender; the receiver's application has no data to send")
         if not (is_integer(num_bytes) and num_bytes >= 1):
@@ -83,13 +85,15 @@ class ProgramInterface:
         return self._log.read(self.now_s, num_bytes)
 
     def deliver(self, data: Any) -> None:
-        """Pass bytes to the receiver's application. Raises NetlabError if the program is the sender."""
+        """Pass bytes to the receiver's application. Raises NetlabError in the sender's program and for no bytes."""
         if not self._receives:
             raise NetlabError("deliver() is for the receiver; the sender's application expects no data")
         self._log.deliver(self.now_s, _bytes("deliver", data))
 
     def wake(self, now_ns: int, is_timer: bool) -> None:
-        """Set the network time in ns before a call of one of the program's methods, `on_timer` if `is_timer`."""
+        """Set the network time in ns before a call of one of the program's methods; if it is `on_timer` (`is_timer`),
+        turn the timer off.
+        """
         self.now_s = now_ns / NS_PER_S
         if is_timer:
             self._timer_ns = NO_TIMER
@@ -129,7 +133,7 @@ class DeliveryLog:
         self.duplicates = self.missing_bytes = self.wrong_bytes = self.equal_datagrams = 0
 
     def read(self, now_s: float, num_bytes: int) -> bytes:
-        """Return the next `num_bytes` bytes for the sender, fewer at the end, read at the network time `now_s` in s."""
+        """Return the sender's next `num_bytes` bytes, fewer at the end, and record their reading at `now_s` (in s)."""
         if self._left_bytes is not None:
             num_bytes = min(num_bytes, self._left_bytes)
             self._left_bytes -= num_bytes
@@ -177,7 +181,9 @@ class DeliveryLog:
         return fresh_bytes, self._read_s[bisect.bisect_right(self._ends, at)]
 
     def _locate_in_datagrams(self, piece: bytes) -> tuple[int, float]:
-        """Return a piece's new bytes and their sending time in s for a sender that reads nothing; it is new once."""
+        """Return the size and the sending time in s of a piece from a sender that reads nothing; if it was delivered
+        before or never sent, count it as a duplicate or as wrong bytes and return (0, 0.0).
+        """
         for number, (data, since_s) in enumerate(reversed(self._sent_s.items())):
             if piece in data:
                 if piece in self._received:

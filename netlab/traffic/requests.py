@@ -65,8 +65,7 @@ class RequestsTotals(TcpTotals):
 @explain_bad_construction('nl.Requests("client", "server", response_bytes=32_000, count=10)')
 @dataclass(frozen=True)
 class Requests(Flow):
-    """Requests of the client `src` to the server `dst`, which answers each with a response, over TCP connections that
-    stay open.
+    """Requests of the client `src` to the server `dst`, which answers each, over TCP connections that stay open.
 
     A connection carries one request at a time: the client sends it, waits for the last byte of the response, thinks for
     `think_s` and sends the next one. Request number n uses connection n modulo `connections`. `run.requests` has a row for

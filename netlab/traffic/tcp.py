@@ -116,7 +116,7 @@ class Tcp(Flow):
         return {**super().to_dict(), **own}
 
     def to_plan(self, label: str, all_items: Sequence[Traffic]) -> Item:
-        """Return the item in the plan's form; a class or an object of the user's own is under `own`."""
+        """Return the item in the plan's form; a user's own class or object is under `own`, `congestion` is its name."""
         found = super().to_plan(label, all_items)
         if is_own(self.congestion):
             own = {"congestion": own_name(self.congestion), "own": (self.congestion,)}

@@ -105,7 +105,9 @@ class Udp(Flow):
     }
 
     def to_plan(self, label: str, all_items: Sequence[Traffic]) -> Item:
-        """Return the item in the plan's form; its "auto" spacing depends on `all_items`, all traffic of the run."""
+        """Return the item in the plan's form; "auto" spacing becomes "even" if no other item of `all_items`, all
+        traffic of the run, is UDP, else "random".
+        """
         spacing = self.spacing
         if spacing == "auto":
             spacing = "even" if sum(isinstance(other, Udp) for other in all_items) == 1 else "random"

@@ -66,7 +66,7 @@ def toggle(label: str) -> ipywidgets.Checkbox:
 
 
 def control_grid(controls: Sequence[ipywidgets.DOMWidget]) -> ipywidgets.GridBox:
-    """Return a grid with the controls in as many columns as fit the page, each slider with its range next to it.
+    """Return a grid with the controls, whose widths it sets, in as many columns as fit, each slider with its range.
 
     All labels get the width of the longest, so that sliders, lists and check boxes are aligned.
     """

@@ -132,7 +132,7 @@ class Panel:
         self.box.close()
 
     def _start(self, rest_s: float) -> None:
-        """Cancel the current run, and start one with the current settings after `rest_s` seconds, in a thread."""
+        """Cancel the run and start one with the current settings after `rest_s` s, in a thread (not in a browser)."""
         self._cancel.set()
         self._cancel = cancel = threading.Event()
         if sys.platform == "emscripten":
@@ -198,7 +198,7 @@ class Panel:
         self._message.layout.display = None if markup else "none"
 
     def _show_result(self, cancel: threading.Event, result: Any, drawn: go.Figure) -> None:
-        """Show the figure of a result, with the earlier ones faded behind it, unless the run was cancelled."""
+        """Show the figure of a result before the faded earlier ones, and keep both, unless the run was cancelled."""
         with self._screen:
             if cancel.is_set():
                 return
