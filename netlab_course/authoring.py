@@ -315,7 +315,7 @@ def _words(markdown: str) -> int:
 
 def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
     """Run a notebook from top to bottom in a fresh kernel whose working directory is `directory`, and return it with
-    its outputs. Raises CellExecutionError when a cell raises.
+    its outputs, without views of widgets and with stable ids. Raises CellExecutionError when a cell raises.
 
     A panel keeps its figure but not its controls, because a saved widget without a kernel is an error message on the
     page. Parts that differ between two equal runs (random ids, times, versions) are replaced or removed.

@@ -50,34 +50,36 @@ class Entry:
 
     @property
     def _head(self) -> str:
-        """The source of the notebook's first cell; "" if there is none."""
+        """The source of the notebook's first cell; "" if there is none. Raises NetlabError when the notebook cannot be
+        read.
+        """
         return str(self._cells[0]["source"]) if self._cells else ""
 
     @property
     def title(self) -> str:
         """The chapter's title: the first Markdown heading in the notebook's first cell, or else the topic with spaces
-        for underscores.
+        for underscores. Raises NetlabError when the notebook cannot be read.
         """
         return _first(r"^# (.+)$", self._head) or self.topic.replace("_", " ")
 
     @property
     def question(self) -> str:
         """The question that the chapter answers: the first line in bold of the notebook's first cell; "" if there is
-        none.
+        none. Raises NetlabError when the notebook cannot be read.
         """
         return _first(r"^\*\*(.+)\*\*$", self._head)
 
     @property
     def minutes(self) -> str:
-        """The duration in minutes as text, as the notebook's first cell has it, such as "60 to 90"; "" if it has
-        none.
+        """The duration in minutes as text, as the notebook's first cell has it, such as "60 to 90"; "" if it has none.
+        Raises NetlabError when the notebook cannot be read.
         """
         return _first(r"\*Time\*: ([\d to]+?) minutes", self._head)
 
     @cached_property
     def exercises(self) -> list[str]:
         """The keys of the exercises that have a check, in the notebook's order: the ids of cells that end in "-check",
-        without it.
+        without it. Raises NetlabError when the notebook cannot be read.
         """
         return [
             str(cell["id"]).removesuffix("-check") for cell in self._cells if str(cell.get("id", "")).endswith("-check")
@@ -119,7 +121,7 @@ def find(word: str, folder: Path | None = None) -> Entry:
 
 def progress(folder: Path | None = None) -> None:
     """Print a table with every chapter of a folder (None: netlab's originals), its minutes, and the number of its
-    exercises that this user has passed.
+    exercises that this user has passed. Raises NetlabError when there are no originals or a notebook cannot be read.
     """
     known = progress_store.read()
     rows = [(" ", "    chapter", "minutes", "passed")]

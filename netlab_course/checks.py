@@ -193,9 +193,9 @@ class Check:
         return f"Check {self.name!r}: put your answer in parentheses; .hint() helps."
 
     def __call__(self, answer: object, *more: object) -> None:
-        """Show the verdict on `answer` and record a pass; if the cell that defines the answer was changed or has failed
-        since, show that instead. A check cell calls this; `more` are further parts of a number that was written with
-        commas.
+        """Show the verdict on `answer`, record a pass or a wrong try, and offer a hint after a wrong answer; if the
+        cell that defines the answer was changed or has failed since, show that instead. A check cell calls this; `more`
+        are further parts of a number that was written with commas.
         """
         if more:
             answer = (answer, *more)
@@ -462,8 +462,8 @@ class Function(Check):
         return value
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on an answer that is not a stub: failed if it is not a function, has wrong parameters, or a
-        trial fails (the message is about the first one that does), else passed.
+        """Return the verdict on an answer that is not a stub: failed if it is no function, has wrong parameters, or a
+        trial fails (the message is about the first), not attempted if a trial returns `...`, else passed.
         """
         if not callable(answer):
             return self._result(
@@ -485,8 +485,8 @@ class Function(Check):
         return self._result(Status.PASSED, result, NOT_COUNTED if _is_of_netlab(answer) else "", self.right)
 
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
-        """Return the verdict if the student's function fails in the trial with the arguments `case`, else None; `first`
-        is True if it gets the same arguments as in the first trial.
+        """Return the verdict if the student's function fails in the trial with the arguments `case` or is not written
+        yet, else None; `first` is True if it gets the same arguments as in the first trial.
         """
         given = f"for {self.call(case)}"
         try:

@@ -47,7 +47,7 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 def update(where: Path) -> Iterator[str]:
     """Update the copies of all chapters in the folder `where`, which is made if needed; yield a sentence for the
-    student for each that changed.
+    student for each that changed. Raises NetlabError when the folder cannot be written.
 
     A new chapter is copied. If the original of a chapter has changed, the student's work is kept: answers, added cells,
     and changes of cells that are the same in the new original; the previous file is kept under another name. Work in a
@@ -119,7 +119,7 @@ class _Change:
 
 def _renumber(original: Path, where: Path) -> Iterator[str]:
     """Rename the copy and the stored original of a chapter whose number has changed, in the folder `where`, and yield a
-    sentence about it; `original` is the path of the chapter's present original.
+    sentence about it; `original` is the path of the chapter's present original. Raises OSError when that is impossible.
     """
     mine, topic = where / original.name, Entry(original).topic
     for earlier in where.glob(f"[0-9][0-9]_{topic}.ipynb") if original.name[:2].isdecimal() else ():
@@ -133,7 +133,7 @@ def _renumber(original: Path, where: Path) -> Iterator[str]:
 
 def _update(original: Path, where: Path) -> _Change:
     """Update the copy of one chapter, whose present original is the file `original`, in the folder `where`, and return
-    the result. Raises NetlabError when the original is not a notebook.
+    the result. Raises NetlabError when the original is not a notebook, and OSError when a file cannot be written.
     """
     mine, base = where / original.name, where / _ORIGINALS / original.name
     if not mine.exists():
@@ -160,7 +160,8 @@ def _update(original: Path, where: Path) -> _Change:
 
 def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, list[str]]:
     """Write what a student changed in cells that are now in other chapters into the copies (in the folder `where`) of
-    those, found among the paths `originals`; return the cells' ids by the file name of the new chapter.
+    those, found among the paths `originals`; return the cells' ids by the file name of the new chapter. Raises OSError
+    when a copy cannot be written.
     """
     moved: dict[str, list[str]] = {}
     for original in originals if change.unmerged else ():

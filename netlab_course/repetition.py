@@ -133,8 +133,8 @@ class Repetition(Build):
     _guesses: ClassVar[str] = "verdicts"
 
     def __post_init__(self) -> None:
-        """Set the usual conditions, unless the check was made with others, and add a last hint, on the figure or on the
-        refutation.
+        """Unless the check was made with conditions of its own, set the usual ones and add a last hint, on the figure
+        or on the refutation.
         """
         if not self.conditions:
             self.conditions = self._usual_conditions()

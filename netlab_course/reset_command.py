@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Replace the student's copy of a chapter by a new one and print where the old one is kept, if it had changes;
-    return the exit status 0. Raises NetlabError for an unknown chapter.
+    return the exit status 0. Raises NetlabError for an unknown chapter, and OSError when the folder cannot be written.
     """
     entry = catalogue.find(options.chapter)
     where = options.folder or copies.folder()

@@ -18,8 +18,8 @@ def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
 
 
 def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a text for each difference between a student's scenario and the one asked for; both are dicts as in a
-    scenario file.
+    """Yield a text for each difference between a student's scenario and the one asked for, both as dicts of a scenario
+    file: in nodes, links, traffic, changes and sysctls, and a shorter duration.
 
     >>> link = {"a": "h1", "b": "h2", "rate_mbps": 5}
     >>> asked = {"topology": {"links": [link]}, "traffic": [{"kind": "udp", "rate_mbps": 9}], "duration_s": 30}

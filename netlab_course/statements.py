@@ -19,8 +19,9 @@ STATEMENT_VERDICTS = (SUPPORTED, UNDECIDED, REFUTED)
 
 
 def stated_number(own: StudentValues, mean: float, factors: Sequence[float]) -> float:
-    """Return the number of a student's statement: the expected mean times one of the factors, rounded to three
-    significant digits.
+    """Return the number of a student's statement: the expected `mean` times one of `factors`, which the copy's `own`
+    numbers choose, rounded to three significant digits. Raises NetlabError unless as many factors are below 1 as above
+    it.
 
     The drawn numbers of the copy choose the factor, so the number is the same whenever the copy is opened. Raises
     NetlabError unless as many factors lie below 1 as above it: else one verdict would be more frequent.
