@@ -386,7 +386,7 @@ def _require_tags(executed: NotebookNode, path: Path) -> None:
 
 def differences(chapter: Chapter) -> list[str]:
     """Return a sentence for each of the two notebooks of a chapter whose file is missing, no notebook, or different
-    from what the source gives; an empty list when there is none.
+    from what the source gives; an empty list when there is none. Raises AuthoringError for a wrong source.
 
     Student notebooks must be equal. Of solutions, the cells' ids, types, tags and sources are compared; nbval compares the outputs.
     """
@@ -461,7 +461,7 @@ def _build(chosen: Sequence[Chapter]) -> int:
 
 def _check(chosen: Sequence[Chapter], root: Path) -> int:
     """Print the differences between these chapters' notebooks and their sources, and the notebooks under `root` without
-    a source; return the exit status, 1 if there are any, else 0.
+    a source; return the exit status, 1 if there are any, else 0. Raises AuthoringError for a wrong source.
     """
     found = [sentence for chapter in chosen for sentence in differences(chapter)] + orphans(root)
     for sentence in found:

@@ -120,8 +120,8 @@ class Measurement(Build):
     """
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a run by its conditions; commands and changes fail unless the exercise asks for them,
-        and the error output of failed commands is added to the message.
+        """Return the verdict on a run by its conditions; no run, and commands and changes that the exercise does not
+        ask for, fail, and the error output of failed commands is added to the message.
         """
         if not isinstance(answer, self.kind):
             return self._result(

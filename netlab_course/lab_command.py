@@ -37,9 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Update the student's copies of the chapters, then replace this process by JupyterLab with the first of them;
-    return an exit status only with --update-only (0) or on Windows (JupyterLab's). Raises NetlabError when JupyterLab
-    does not start or the copies cannot be written.
+    """Update the student's copies of the chapters and netlab's settings of JupyterLab, then replace this process by
+    JupyterLab with the first chapter; return an exit status only with --update-only (0; copies only) or on Windows
+    (JupyterLab's). Raises NetlabError when JupyterLab does not start or the copies cannot be written.
     """
     where = (options.folder or copies.folder()).resolve()
     for said in copies.update(where):

@@ -66,8 +66,8 @@ def predict(
     reason: object = "",
 ) -> Prediction:
     """Return a prediction of the quantity `what` to compare with the measurement later; print it, or a message if it is
-    missing or no number (then its `value` is None), or outside `low` to `high`. `more` is the part of a number after a
-    comma, or the unit.
+    missing or no number (then its `value` is None), outside `low` to `high`, or without a text as `reason`. `more` is
+    the part of a number after a comma, or the unit.
 
     Parameters
     ----------

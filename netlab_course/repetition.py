@@ -359,7 +359,8 @@ class Repetition(Build):
 
     def _judged_by(self, found: RepeatedMeasurement) -> tuple[float, float]:
         """Return mean and half width, in the student's unit, by which figure and verdict of a measurement are judged:
-        the student's own if they are right or a known mistake, so that a mistake counts only once; else the right ones.
+        the student's own if right or a known mistake (except for the two edges), so that a mistake counts once; else
+        the right ones.
 
         If it has the two edges instead of mean and half width, the interval itself is right.
         """

@@ -19,7 +19,7 @@ class MissingPackageError(NetlabError):
 
 def load(module: str) -> ModuleType:
     """Import and return a module of one of netlab's packages by its full name, such as "netlab_engines.selection".
-    Raises MissingPackageError when the package is not installed; the text says what to do.
+    Raises MissingPackageError when the package is not installed; the text says what to do. Other import errors pass.
     """
     package = module.partition(".")[0]
     try:

@@ -130,7 +130,7 @@ def _remove_at_exit(own: Path, lock: IO[str], pid: int) -> None:
 
 
 def _create_locked(parent: Path) -> tuple[Path, IO[str]]:
-    """Create a run's directory in `parent`; return it and its lock file, which protects it as long as it is open."""
+    """Remove abandoned directories in `parent`, create a run's; return it and its open lock file, which protects it."""
     with (parent / LOCK).open("w") as parent_lock:
         # Create one directory at a time: a new directory has no lock yet and would look abandoned.
         fcntl.flock(parent_lock, fcntl.LOCK_EX)

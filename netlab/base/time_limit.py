@@ -95,7 +95,7 @@ def _begin_to_watch() -> bool:
 
 
 def _is_over(call: _LimitedCall | None) -> bool:
-    """Return whether a call, or one of the calls around it, exceeds its time limit; False for None."""
+    """Return whether a call or one around it (False for None) exceeds its limit, which the first check begins."""
     now_s = time.monotonic()
     over = False
     while call is not None:

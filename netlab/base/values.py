@@ -48,7 +48,7 @@ def to_python(value: Any) -> Any:
 
 
 def short_repr(value: object) -> str:
-    """Return a value's `repr` for an error message, cut at 120 characters (`MAX_QUOTE_CHARACTERS`).
+    """Return a value's `repr` for an error message, cut at 120 characters; a phrase for an int of thousands of digits.
 
     >>> short_repr("5")
     "'5'"
@@ -69,7 +69,8 @@ def read_list(
     problems_of: Callable[[Mapping[str, Any], str], list[str]],
 ) -> tuple[list[Kind], list[str]]:
     """Return the items of `value`, a list of mappings or `kind` objects in a scenario file, as `kind` objects, and a
-    message for each that cannot be read. `name` is the list's name in messages; `required` has the fields of each item.
+    message for each mistake: `required` has the fields of each item, `problems_of(item, prefix)` finds more, `name` is
+    the list's.
 
     Parameters
     ----------

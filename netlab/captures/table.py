@@ -31,8 +31,8 @@ OPTION_WINDOW_SCALE = 3
 
 
 def read_packets(path: Path) -> pd.DataFrame:
-    """Return the packets of a pcapng file as a table with a row for each packet at each end of the link, in order of
-    time. Raises NetlabError when the file is not such a capture.
+    """Return the packets of a pcapng file as a table (columns: `PACKET_COLUMNS`) with a row for each packet at each end
+    of the link, in order of time. Raises NetlabError when the file is not such a capture.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def commands() -> dict[str, tuple[str, str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `netlab` with these words of its command line (None: the process's), and return exit status 0, 1, 2 or 130.
+    """Run `netlab` with these words (None: the process's), print any error, and return exit status 0, 1, 2 or 130.
 
     Parameters
     ----------

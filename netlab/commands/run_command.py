@@ -18,7 +18,7 @@ STANDARD = "-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `netlab run` to its parser."""
+    """Add the argument `scenario` and the options --output and --engine of `netlab run` to its parser."""
     parser.add_argument("scenario", help="a scenario file in JSON; - reads it from the standard input")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the whole result as JSON; - writes it to the standard output"

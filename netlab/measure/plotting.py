@@ -44,7 +44,7 @@ def _importer(frame: FrameType | None) -> str:
 
 
 def draw_with_plotly() -> None:
-    """Let pandas' `table.plot(...)` draw with Plotly from now on, unless the user has chosen another backend."""
+    """Let pandas draw with Plotly from now on, unless the user chose another backend, and register `PlotlyHint`."""
     if pd.get_option("plotting.backend") == "matplotlib":
         pd.set_option("plotting.backend", "plotly")
     if not any(isinstance(finder, PlotlyHint) for finder in sys.meta_path):

@@ -108,7 +108,7 @@ class Run:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Raise AttributeError for a name that a run lacks, with the columns that were probably meant."""
+            """Raise AttributeError for a name that a run lacks, with columns that contain it or else its tables."""
             tables = {table: value for table, value in vars(self).items() if isinstance(value, pd.DataFrame)}
             found = [f"run.{table}[{column!r}]" for table in tables for column in tables[table] if name in str(column)]
             has = f"; there is {', '.join(found[:4])}" if found else f"; its tables are {', '.join(tables)}"

@@ -83,7 +83,7 @@ class ConnectionsMeasure(Measure[ItemType, TotalsType]):
         }
 
     def _stream(self, own: StreamTotals, rtts_ms: list[float], begin_s: float) -> Row:
-        """Return a connection's row from its totals and its RTTs in ms; rates count from `self.begin_s(begin_s)`."""
+        """Return a connection's totals, its flow, rates from `self.begin_s(begin_s)` on, mean and largest RTT in ms."""
         active_s = own["last_s"] - self.begin_s(begin_s)
         return {
             **own,

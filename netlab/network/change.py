@@ -77,7 +77,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         return f"Change({', '.join(f'{name}={value!r}' for name, value in words.items())})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the change as the dict in a scenario file."""
+        """Return the change as the dict in a scenario file, without what it leaves as it is."""
         return {
             "at_s": self.at_s,
             "link": list(self.link),
@@ -121,7 +121,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         return found
 
     def apply(self, link: Link) -> Link:
-        """Return a copy of a link with this change applied."""
+        """Return a copy of a link with this change applied, except for `up`."""
         return changed_link(link, self.link[0], self.direction, self.reverse)
 
 

@@ -337,7 +337,7 @@ def takes_link_fields(function: _C) -> _C:
 
     @functools.wraps(function)
     def checked(*arguments: Any, **keywords: Any) -> Any:
-        """Call the function; raise ScenarioError for a keyword that is not an argument and no field of a link."""
+        """Call the function; raise ScenarioError for wrong arguments, such as a keyword that is no field of a link."""
         others = {name: value for name, value in keywords.items() if name != "reverse"}
         if wrong := unknown_fields(function.__name__, others, list(full_signature.parameters)):
             raise ScenarioError(wrong)

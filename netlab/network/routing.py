@@ -234,7 +234,7 @@ class Paths:
 
 
 def plan_addresses(wiring: Wiring) -> plan.Addressing:
-    """Return the addresses, routes and ARP entries of a network; the same wiring always gives the same result.
+    """Return a network's addresses, MACs, routes and ARP entries, always the same; ScenarioError if too many.
 
     Each set of links joined by switches is one subnet, 10.A.B.0/24, with A·256 + B its number from 1. Routes follow the
     fewest hops; among equals, the link that is first in the topology. Subnets behind the same neighbour share a route

@@ -186,8 +186,8 @@ def slow_middle(queue_bytes: int = 64_000) -> Topology:
 
 
 def _queue(rate_mbps: float | None, queue_packets: int | None, more: Mapping[str, Any]) -> int | None:
-    """Return the room in packets for a link with the further fields `more`; None if these replace the default by room
-    in bytes, or if the link has no rate and thus no queue.
+    """Return the room in packets for a link with the further fields `more`; None in place of the default if these give
+    room in bytes, or if the link has no rate and thus no queue.
     """
     if queue_packets == DEFAULT_QUEUE_PACKETS and (rate_mbps is None or more.get("queue_bytes") is not None):
         return None

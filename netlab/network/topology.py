@@ -93,7 +93,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return {**importlib.import_module("netlab.plots.drawing").notebook_drawing(self), **text}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the topology as the dict in a scenario file."""
+        """Return the topology as the dict in a scenario file, with the keys hosts, routers, switches and links."""
         return {
             "hosts": list(self.hosts),
             "routers": list(self.routers),
@@ -289,7 +289,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
 
 def topology_from_links(*links: Link) -> Topology:
-    """Return the topology of some links; a node's first letter is its kind: h(ost), r(outer) or s(witch).
+    """Return the topology of links; a node's first letter is its kind: h(ost), r(outer), s(witch), else ScenarioError.
 
     >>> topology_from_links(Link("r1", "h2"), Link("h1", "r1")).nodes
     ['h1', 'h2', 'r1']

@@ -149,6 +149,7 @@ class Trace:
         return isinstance(other, Trace) and self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
+        """Return a hash of the steps, the duration and the framing; the same one for all steps without a hash."""
         # Not of a text: 5 and 5.0 are equal.
         try:
             return hash((*map(tuple, self._steps), self._duration_s, self.framing))

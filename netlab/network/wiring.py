@@ -67,7 +67,7 @@ def wire(hosts: Sequence[str], routers: Sequence[str], switches: Sequence[str], 
 
 
 def queue_names(ends: Sequence[tuple[str, str, str]]) -> dict[str, str]:
-    """Return the queue's name, such as "home to isp", by interface; `ends` has (interface, src, dst) of each.
+    """Return names of queues, such as "home to isp, link 2", by interface; `ends` has (interface, src, dst) of each.
 
     >>> queue_names([("home-eth1", "home", "isp"), ("isp-eth0", "isp", "home")])
     {'home-eth1': 'home to isp', 'isp-eth0': 'isp to home'}

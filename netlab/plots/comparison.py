@@ -375,7 +375,7 @@ class Comparison:
         figure.update_yaxes(title=title, zerolinecolor=TEXT, **scale, row=2, col=1)
 
     def _strip_title(self) -> str:
-        """Return the title of the strip's axis, with line breaks so that each line fits the axis."""
+        """Return the title of the strip's axis, "Residual to", the theory's name and the unit, in lines that fit it."""
         names = {series.theory_name for series in self._series}
         (name,) = names if len(names) == 1 else ("theory",)
         _, bracket, unit = self._y_label.rpartition(" (")

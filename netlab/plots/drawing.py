@@ -50,7 +50,8 @@ def topology(
     network: Topology, title: str = "", *, link_names: Mapping[tuple[str, str], str] | None = None
 ) -> go.Figure:
     """Return a drawing of a network with rate, delay and queue on its links, and `link_names`, by their two nodes.
-    Hosts are circles, routers squares, switches diamonds. A link with different directions has two labels.
+    Hosts are circles, routers squares, switches diamonds. A link with different directions has two labels. Raises
+    NetlabError without nodes.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def notebook_drawing(network: Topology) -> dict[str, Any]:
 
 
 def _layout(network: Topology) -> dict[str, tuple[float, float]]:
-    """Return each node's place (x, y) in units of a link, as wide as possible, with the first host on the left."""
+    """Return each node's place (x, y) in units of a link, as wide as possible, its first host left; parts go below."""
     near: dict[str, list[str]] = {node: [] for node in network.nodes}
     for link in network.links:
         near[link.a].append(link.b)
@@ -213,8 +214,8 @@ def _spread_points(links_between: Array) -> Array:
 
 
 def _majorize(points: Array, links_between: Array, row: Sequence[int]) -> Array:
-    """Return the points after steps that bring their distances closer to the matrix `links_between`; those whose
-    indices are in `row` stay on the horizontal line through 0.
+    """Return the points, their mean moved to 0, after steps that bring their distances closer to the matrix
+    `links_between`; until then those whose indices are in `row` stay on the horizontal line through 0.
     """
     count = len(links_between)
     apart = links_between + np.eye(count)

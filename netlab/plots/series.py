@@ -48,6 +48,7 @@ def time_series(
 ) -> go.Figure:
     """Return a figure of a run over time: a strip for each of `quantities` with a curve per flow, the backlog of queues
     at `interfaces` (None: all that held a packet), `theory` as dashed lines, and a thin line at each change of a link.
+    Raises NetlabError for an unknown quantity or interface.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def _drawing_sentence(drawn: go.Figure, kinds: list[Any]) -> str:
 
 
 def _axes_sentence(drawn: go.Figure) -> str:
-    """Return a sentence that names the axes and the series of a figure."""
+    """Return a sentence that names the axes and the series of a figure, but no residuals and no earlier runs."""
     strips = {f"y{trace.yaxis[1:] if trace.yaxis else ''}" for trace in drawn.data if role(trace) == "residual"}
     up: list[str] = []
     below: list[str] = []

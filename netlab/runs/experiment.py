@@ -41,7 +41,7 @@ def run(
 ) -> Run:
     """Run a network with its traffic, or a whole `Scenario` alone, and return the measurements. None means 10 s, seed
     1, intervals of 0.1 s, and no sysctls, captures and changes. Raises ScenarioError with every mistake before the
-    start, EngineError, KernelError, RunError, or RunCancelled after `cancel` is set.
+    start, EngineError, KernelError, RunError, RunCancelled after `cancel` is set, or Interrupted after Ctrl-C.
 
     Parameters
     ----------

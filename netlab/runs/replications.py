@@ -244,8 +244,8 @@ def _repeat_cases(
     problems: list[str],
     options: dict[str, Any],
 ) -> pd.DataFrame:
-    """Return the table of `repeat` for several cases by label. `case` names the columns of the labels, `options` goes to
-    `sweep`. Raises ScenarioError with the mistakes in `problems` and those in the cases and the names of columns.
+    """Return the table of `repeat` for several cases by label; `case` names the labels' columns, `options` goes to
+    `sweep`. Raises ScenarioError with `problems` and those in cases and names of columns, SweepError as `sweep`.
     """
     names = [case] if isinstance(case, str) else list(case)
     problems += [

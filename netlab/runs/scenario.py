@@ -337,7 +337,7 @@ class Scenario:
         return found
 
     def _plan_item(self, item: Traffic, label: str, paths: Paths) -> Item:
-        """Return an item of traffic in the plan's form, with its label and the address of its destination."""
+        """Return an item of traffic in the plan's form, with its label and, for a flow, the address of its end."""
         planned = item.to_plan(label, self.traffic)
         if not isinstance(item, Flow):
             return planned

@@ -115,7 +115,7 @@ def sweep(
 ) -> dict[Any, Run] | list[Run]:
     """Run scenarios in parallel and return their runs, by label or as a list like `scenarios`; earlier runs come from
     the cache unless `fresh`. `executor` None means threads, `engine` None the fastest one. Raises ScenarioError before
-    the start, and SweepError, which has the other runs, after failures.
+    the start, SweepError, which has the other runs, after failures, and SweepInterrupted after Ctrl-C.
 
     A run is cached as soon as it finishes, so a sweep that was stopped continues where it was. Equal scenarios run
     once: for several random draws, give each a different `seed`. Runs that call a user's class are not cached.
@@ -247,7 +247,7 @@ class _Task(NamedTuple):
 
 
 def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dict[Any, _Task]:
-    """Return a task with its engine for each scenario, by label; raise EngineError if an engine cannot run it."""
+    """Return a task with its engine for each scenario, by label; EngineError or KernelError if one cannot run."""
     from netlab.runs import cache as run_cache
 
     decided = {label: engines.decide(engine, [scenario.plan()]) for label, scenario in labelled.items()}

@@ -10,8 +10,7 @@ __all__ = ["dctcp_queue_packets", "dctcp_threshold_packets"]
 
 
 def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = FRAME_BYTES) -> float:
-    """Return a threshold in packets that keeps a link full for DCTCP, a seventh of the BDP; TheoryError if out of
-    range.
+    """Return a threshold in packets that keeps a DCTCP link full, a seventh of the BDP; TheoryError if out of range.
 
     A marked DCTCP sender gives up only as much of its window as its packets were marked, so that its window swings
     by the root of what is in flight, and a short queue bridges the swing. Holds for a few flows that are

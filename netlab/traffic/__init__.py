@@ -50,8 +50,9 @@ def class_names() -> str:
 
 
 def read(document: object, where: str) -> tuple[Traffic | None, list[str]]:
-    """Return the item of traffic in a scenario file (`document`), or None if it cannot be read, and a message, after the
-    prefix `where`, for each field that is unknown or missing. (The item's `problems` checks the values of fields.)
+    """Return the item of traffic in a scenario file (`document`), or None if it cannot be read, and a message, after
+    the prefix `where`, for each unknown or missing field. (The item's `problems` checks values; here only if one is
+    missing.)
     """
     if isinstance(document, Traffic):
         return document, []

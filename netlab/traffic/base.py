@@ -80,7 +80,7 @@ class Traffic:
         return set()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the item as the dict in a scenario file."""
+        """Return the item as the dict in a scenario file: its `kind` and all of its fields."""
         own = {field.name: getattr(self, field.name) for field in fields(cast("Any", self))}
         return {"kind": self.kind, **own}
 

@@ -44,8 +44,7 @@ class Command(Traffic):
     start_s : float
         In s after the run's start.
     saves : str or sequence of str
-        Names of files that the command writes into its working directory, an empty one of its own; at the run's end they
-        are in ``run.artifacts``.
+        Names of files that the command writes into its own, empty working directory; they become ``run.artifacts``.
     """
 
     host: str

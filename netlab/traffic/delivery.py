@@ -145,7 +145,7 @@ class DeliveryLog:
         return piece
 
     def note_sent(self, now_s: float, data: bytes) -> None:
-        """Record a datagram that the sender sends at the network time `now_s` in s."""
+        """Count a datagram that the sender sends at `now_s` in s; if it has read nothing, note its bytes and time."""
         self.sent_bytes += len(data)
         self.sent_datagrams += 1
         if not self._data:
@@ -153,7 +153,7 @@ class DeliveryLog:
             self._sent_s.setdefault(data, now_s)
 
     def deliver(self, now_s: float, piece: bytes) -> None:
-        """Record a piece that the receiver delivers at the network time `now_s` in s: its new bytes and their delay."""
+        """Record a piece that the receiver delivers at `now_s` in s: new bytes with their delay, or count it."""
         if not piece:
             return
         fresh_bytes, since_s = self._locate(piece) if self._data else self._locate_in_datagrams(piece)
