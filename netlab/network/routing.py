@@ -106,7 +106,7 @@ class Paths:
         return target.address, crossed, passed[0][1].address
 
     def _ports_on_way(self, src: str, target: Port) -> list[tuple[Port, Port]] | None:
-        """Return the sending and receiving ports of each step from `src` to a port; None if a route is missing."""
+        """Return the sending and receiving ports of each step from `src` to a port; None without a route by routers."""
         node = src
         passed: list[tuple[Port, Port]] = []
         while node != target.node:

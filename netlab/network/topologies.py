@@ -108,8 +108,8 @@ def two_routers(
 def portfolio(
     rates_mbps: Sequence[float | None] = (40, 30, 20), queue_packets: Sequence[int | None] = (67, 100, 33), **links: Any
 ) -> Topology:
-    """Return a topology of nine hosts at routers in a row over L1 (r1-r2, 10 ms), L2 (r2-r3, 20 ms) and L3 (r3-r4, 10
-    ms), with a rate in Mbit/s and room in packets for each: h1 to h3 at r1, h7 at r2, h4 to h6 and h8 at r3, h9 at r4.
+    """Return nine hosts at routers in a row over L1 (r1-r2, 10 ms), L2 (r2-r3, 20 ms), L3 (r3-r4, 10 ms), with a rate
+    in Mbit/s (None: no limit) and room in packets each: h1 to h3 at r1, h7 at r2, h4 to h6 and h8 at r3, h9 at r4.
 
     Parameters
     ----------

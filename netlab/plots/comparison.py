@@ -122,9 +122,9 @@ class Comparison:
         half_widths: ArrayLike | None = None,
         theory_name: str = "theory",
     ) -> Comparison:
-        """Add the series `name`: measured points, with `details` for hover texts and `half_widths` of intervals in y's
-        unit, theory at `theory_x` (values or a formula), and published (x, y); return this comparison. Raises
-        NetlabError for lengths that differ.
+        """Add the series `name`: measured points, `details` for hover texts and `half_widths` of intervals in y's unit,
+        theory called `theory_name` at `theory_x` (values or a formula), and published (x, y); return this comparison.
+        Raises NetlabError for lengths that differ.
 
         Parameters
         ----------

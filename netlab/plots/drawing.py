@@ -49,9 +49,8 @@ CLEARLY = 0.01  # of a link's length; smaller differences are rounding errors
 def topology(
     network: Topology, title: str = "", *, link_names: Mapping[tuple[str, str], str] | None = None
 ) -> go.Figure:
-    """Return a drawing of a network with rate, delay and queue on its links, and `link_names`, by their two nodes.
-    Hosts are circles, routers squares, switches diamonds. A link with different directions has two labels. Raises
-    NetlabError without nodes.
+    """Return a drawing of a network (NetlabError without nodes): hosts are circles, routers squares, switches diamonds;
+    links have rate, delay and queue, of each direction if they differ, and `link_names` by their two nodes.
 
     Parameters
     ----------

@@ -46,9 +46,8 @@ def time_series(
     theory: Mapping[str, float] | None = None,
     title: str = "",
 ) -> go.Figure:
-    """Return a figure of a run over time: a strip for each of `quantities` with a curve per flow, the backlog of queues
-    at `interfaces` (None: all that held a packet), `theory` as dashed lines, and a thin line at each change of a link.
-    Raises NetlabError for an unknown quantity or interface.
+    """Return a figure of a run over time: a strip per quantity that has values, a curve per flow, queues' backlog at
+    `interfaces` (None: all that held a packet), dashed `theory`, a line at each change. NetlabError for unknown names.
 
     Parameters
     ----------

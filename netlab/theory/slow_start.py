@@ -126,8 +126,7 @@ def short_flow_ms(
     slow start does not end early. A page that the client has to ask for takes half a round trip more.
 
     Returns: Time in ms.
-    Source: J. Kurose, K. Ross, Computer Networking, third edition, 2004 (TCP delay modeling; there with a request and an initial
-    window of 1).
+    Source: J. Kurose, K. Ross, Computer Networking, 3rd ed., 2004 (delay modeling; with a request, a window of 1).
 
     Parameters
     ----------

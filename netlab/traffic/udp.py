@@ -37,8 +37,7 @@ class UdpItem(WaitingItem):
 class UdpTotals(Totals, total=False):
     """The counters of a UDP flow's sender and receiver, with times in s; empty if the flow did not start.
 
-    `timely_*` counts data that arrived within the flow's duration after its first arrival; `throughput_bytes` counts headers
-    and duplicates.
+    `timely_*` counts data within its duration from the first arrival on, `throughput_bytes` headers and duplicates.
     """
 
     sent_bytes: int
