@@ -217,7 +217,7 @@ def minutes(notebook: NotebookNode) -> float:
 
 def student_notebook(path: Path, token: str = "") -> NotebookNode:
     """Return the student's notebook of a source file: solutions replaced by stubs, no outputs, the own numbers of
-    `token` in its text ("" for the printed ones), and a token in the cell that opens the chapter. Raises
+    `token` in its text ("" for the printed ones), and the token, if any, in the cell that opens the chapter. Raises
     AuthoringError, with file and line, for wrong marks or if the remaining code is not valid Python.
     """
     notebook = read_source(path, token)

@@ -46,8 +46,9 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 
 def update(where: Path) -> Iterator[str]:
-    """Update the copies of all chapters in the folder `where`, which is made if needed; yield a sentence for the
-    student for each that changed. Raises NetlabError when the folder cannot be written.
+    """Update the copies of all chapters and of the pages that belong to them in the folder `where`, which is made if
+    needed; yield a sentence for the student for each chapter that changed. Raises NetlabError when the folder cannot be
+    written.
 
     A new chapter is copied. If the original of a chapter has changed, the student's work is kept: answers, added cells,
     and changes of cells that are the same in the new original; the previous file is kept under another name. Work in a

@@ -70,8 +70,8 @@ def base(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
 
 def own_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
     """Return this user's directory `netlab-UID` in the place that `base` returns for the same arguments; create it if
-    needed. It is the parent of the directories of runs. Raises EngineError when it belongs to another user or is not a
-    directory: anybody may create names in a shared /tmp.
+    needed. It is the parent of the directories of runs. Raises EngineError when it cannot be made, belongs to another
+    user or is not a directory: anybody may create names in a shared /tmp.
     """
     parent = base(free_bytes, for_guests=for_guests) / f"netlab-{os.getuid()}"
     try:

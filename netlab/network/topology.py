@@ -198,7 +198,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             seen.add(name)
 
     def _size_problems(self) -> Iterable[str]:
-        """Yield a message if a node has too many links for its interfaces' names, or a subnet too many interfaces."""
+        """Yield a message if a node has too many links for interface names, or there are too many subnets or ports."""
         for interface in (hop.interface for hop in self.hops()):
             if len(interface) > MAX_INTERFACE_NAME_LENGTH:
                 name = interface.partition("-")[0]

@@ -73,8 +73,9 @@ class Trace:
     def from_mahimahi(
         cls, path: str | os.PathLike[str], *, interval_s: float = MAHIMAHI_INTERVAL_S, framing: str | None = "ip"
     ) -> Trace:
-        """Return the trace in a file of mahimahi: a row for each opportunity to send an IP packet of 1500 bytes, in ms,
-        repeated after the last. The opportunities in each `interval_s` seconds become one rate.
+        """Return the trace in a file of mahimahi: rows of opportunities in ms to send an IP packet of 1500 bytes,
+        repeated after the last. Those in each `interval_s` seconds become one rate. Raises ScenarioError for a wrong
+        file.
 
         Parameters
         ----------

@@ -330,7 +330,7 @@ def _parallel_runs(tasks: Iterable[_Task]) -> int:
 
 
 def _run_task(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:
-    """Run a task in this process; return the conditions under which it ran, and its run. Setting `cancel` stops it."""
+    """Run a task in this process; return its conditions and its run. Setting `cancel` ends it with RunCancelled."""
     from netlab.runs import cache as run_cache
 
     runner = engines.choose(task.engine)

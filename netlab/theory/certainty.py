@@ -108,7 +108,7 @@ def _quadrature() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
 
 def runs_needed(scatter: float, half_width: float) -> int:
     """Return the smallest number of runs with this standard deviation (`scatter`) whose mean's 95 % interval is
-    expected to have at most this half width, in the same unit. Raises TheoryError for a parameter out of range.
+    expected to have at most this half width, in the same unit. TheoryError above 100 000 or if out of range.
 
     Holds for independent runs whose scatter is known, such as from a pilot. Misleads after a pilot of very few runs.
 

@@ -329,7 +329,7 @@ def _rate_limits(
     demands_mbps: Mapping[Flow, float] | None,
 ) -> tuple[dict[Hashable, float], dict[Hashable, set[Flow]]]:
     """Return the rate in Mbit/s of every finite limit (a used link, a flow's demand), and the flows that it limits,
-    both by limit. Raises TheoryError if nothing limits a flow.
+    both by limit. Raises TheoryError if nothing limits a flow, or if a name or a number is wrong.
     """
     check_network(capacities_mbps, routes)
     limits: dict[Hashable, float] = {}
