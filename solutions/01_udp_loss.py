@@ -9,7 +9,7 @@
 #
 # 1. say how much application data a link carries, and name every byte of the rest;
 # 2. say what too high a rate costs: lost datagrams, waiting time, and the traffic of your neighbours;
-# 3. find the rate of a bottleneck that nobody has shown you, without doing harm.
+# 3. find the rate of a bottleneck that you do not know, without doing harm.
 #
 # *Time*: [[minutes]] minutes. *Builds on*: Start here. *Runs on*: any machine on which the next cell says "Ready".
 
@@ -27,7 +27,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results, and your reason for the second one in a sentence. Nobody grades the numbers.
+# Write down two numbers before you see the results, and your reason for the second one in a sentence. The numbers are not graded.
 #
 # A host sends UDP datagrams with 1000 bytes of data over a link of 5 Mbit/s whose queue holds 100 packets. (All rates of
 # senders and receivers count application data alone, the *payload*. Headers come on top.)
@@ -311,8 +311,7 @@ experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 # Measured round trips lie [[1 to 2 ms = experiments.above_the_line_ms(slow, 5.2, limit(5, 1000, 14)).between(0.5, 2.5).all()]] above the line. The line counts what is in the queue. A ping also waits for
 # what has left the queue and is still on the link. On our link that may be 2019 bytes, here nearly two datagrams: the slowest datagram took as long as
 # [[101.9 = slow.flows["delay_max_ms"].iloc[0] / (1042 * 8 / 5000) | .1f]] datagrams need, 100 in the queue (itself the last) and 1.9 on the link. After 2 s [[more than a third = slow.pings[slow.pings["t_s"] > 2]["rtt_ms"].isna().mean() | 0.334 .. 0.45]] of the pings are lost, far more than of the datagrams. The datagrams come
-# at equal intervals and take each place soon after it becomes free; a ping that comes later finds the queue full. A second experiment shows it: when the datagrams leave at random moments (30 s, eight seeds), [[6.4 ± 1.1 = f"{100 * experiments.lost_at_random(network)['ping'].mean:.1f} ± {100 * experiments.lost_at_random(network)['ping'].half_width:.1f}" | s]] %
-# of the pings are lost, and [[7.3 = 100 * experiments.lost_at_random(network)['udp'].mean | .1f]] % of the datagrams. A lost ping has no dot, and it is missing from a mean RTT, too.
+# at equal intervals and take each place soon after it becomes free; a ping that comes later finds the queue full. [A second experiment](#Optional:-which-pings-are-lost), with datagrams at random moments, shows it. A lost ping has no dot, and it is missing from a mean RTT, too.
 #
 # </details>
 #
@@ -377,7 +376,7 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 # The lesson is in the row of `h1` in A3: **it did nothing wrong, and it loses half of its data.** Nothing in UDP tells
 # `h2` to stop.
 #
-# ## Part 4: a bottleneck that nobody has shown you
+# ## Part 4: an unknown bottleneck
 #
 # Without a map you can only *probe*: send for a while and see what arrives. The author of the `simpleperf` lab would double the rate
 # until much is lost, then go back in smaller and smaller steps. That takes long, and part 3 has shown who else pays.
@@ -581,7 +580,7 @@ for src, dst, rate, their_mbps, their_loss in (
 # The `siit` lab (ITS 413, *Internet Technologies and Applications*, SIIT Thammasat) sent UDP and TCP over a real cable of 100 Mbit/s, which spends all
 # 38 bytes. Theory: $100 \cdot 1470 / 1536 = 95.70$ Mbit/s for iperf's datagrams and $100 \cdot 1448 / 1538 = 94.15$ for TCP. The lab read 95 from its
 # curve, to the nearest 1 Mbit/s at best, and 94.5 for TCP. Why that is 0.4 % above theory, the lab does not say. (A guess: a sender's report also
-# counts data that is still in its buffers.)
+# counts data that is still in its buffers. No run of ours can show what happened on the computers of others, so such reasons stay guesses in all chapters.)
 
 # %% id="wire"
 link = nl.Link("h1", "h2", rate_mbps=100, queue_packets=100, framing="ethernet")
@@ -592,6 +591,23 @@ print(
     f"UDP {udp.flows['goodput_mbps'].iloc[0]:.2f} Mbit/s, published 95; "
     f"TCP {tcp.flows['goodput_mbps'].iloc[0]:.2f} Mbit/s, published 94.5"
 )
+
+# %% [markdown] id="more-pings"
+# ## Optional: which pings are lost
+#
+# In part 2 far more pings than datagrams are lost. If equal intervals are the reason, datagrams at random moments must lose as many. Here are 30 s of them, with eight seeds.
+
+# %% id="random-pings"
+pings = nl.Ping("h1", "h3", interval_s=0.217)
+datagrams = nl.Udp("h1", "h3", rate_mbps=5.2, spacing="random")
+lost = nl.repeat(nl.Scenario(network, [datagrams, pings], duration_s=30), seeds=8)
+lost_percent = {
+    kind: nl.interval(100 * rows["loss_rate"]) for kind, rows in lost.groupby("kind")
+}
+print(f"lost: {lost_percent['ping']:.1f} % of the pings, {lost_percent['udp']:.1f} % of the rest")
+
+# %% [markdown] id="random-pings-why"
+# Now [[6.4 ± 1.1 = f"{lost_percent['ping']:.1f}" | s]] % of the pings are lost, and [[7.3 = lost_percent["udp"].mean | .1f]] % of the datagrams: no more than chance.
 
 # %% [markdown] id="more-clockwork"
 # ## Optional: clockwork
@@ -615,7 +631,7 @@ print(experiments.clockwork_table(run, others_mbps).to_string(index=False))
 
 # %% [markdown] id="clockwork-why"
 # With `h2` at 4 Mbit/s the modest host loses nothing and `h2` bears all the losses (the last two columns). (It gets a little less than 1 Mbit/s, because its last
-# datagrams arrive late, from a full queue.) This is a *phase effect* (Floyd and Jacobson, 1992). The published results lie near those of equal chances. (A guess:
+# datagrams arrive late, from a full queue.) This is a *phase effect* (Floyd and Jacobson, 1992). The published results are near what equal chances give. (A guess:
 # the lab's senders were irregular enough. Clocks that start at another moment could give such numbers, too.) (The lab's own theory for A2 was 0.938 and 3.752 Mbit/s, because it counted 38 bytes. With 14 it agrees with what the lab
 # measured to half a per cent.)
 #
@@ -646,7 +662,7 @@ print(experiments.clockwork_table(run, others_mbps).to_string(index=False))
 #
 # Everything here ran through Linux's own UDP, IP and queues. But time was virtual: computing takes no time, so nothing on this page shows what a
 # slow CPU does to a fast sender. The link drops only when its queue is full, while `epfl`'s router drops and marks earlier (RED, ECN; chapter 12); a sender that
-# does not react loses the same in the long run, but not at the same moments. One link was the bottleneck at a time, and nobody else was on the
+# does not react loses the same in the long run, but not at the same moments. One link was the bottleneck at a time, and no other traffic was on the
 # hidden path. On a real host the sending socket may wait for its own network card.
 #
 # ## Versions and seed

@@ -133,12 +133,12 @@ rpm_prediction.compare(rpm["downloads, 1000 packets"], theory=60 / (0.02 + full_
 #
 # </details>
 
-# %% [markdown] id="changed-text" tags=["optional"]
-# ### Optional: change one thing
+# %% [markdown] id="changed-text"
+# ### Change one thing
 #
 # A drop-tail queue of 250 packets in place of 1000. How many round trips fit into a minute? Say it, then run the cell.
 
-# %% id="changed" tags=["optional"]
+# %% id="changed"
 changed_packets = 250
 shorter = one_link(queue_packets=changed_packets)
 changed_run = nl.run(shorter, [downloads, asking], duration_s=20)
@@ -297,7 +297,13 @@ best_run = nl.run(step, [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)
 chapter.check.threshold_run(best_run)
 
 
-# %% id="thresholds" tags=["figure", "folded"]
+# %% [markdown] id="thresholds-text" tags=["optional"]
+# ### Optional: seven thresholds
+#
+# Your flow behind seven thresholds, one after the other.
+
+
+# %% id="thresholds" tags=["figure", "optional"]
 def behind_a_step(threshold_packets):
     """A scenario: one DCTCP flow behind a step at this threshold."""
     network = marking(threshold_packets, own.rate_mbps, own.base_rtt_ms)
@@ -309,14 +315,15 @@ runs = nl.sweep({packets: behind_a_step(packets) for packets in (1, 2, 3, 5, 8, 
 steps = experiments.thresholds_table(runs)
 experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
 
-# %% [markdown] id="thresholds-why"
+# %% [markdown] id="thresholds-why" tags=["optional"]
 # DCTCP's authors (Alizadeh and others, 2010) derive a threshold which keeps the link full for any number of synchronized flows: more than a seventh of the
 # BDP, in packets (the dotted line). It is a *sufficient* threshold: a smaller one may do.
 #
-# So the answer to the chapter's question is: nearly. Even a threshold of one packet costs [[only a per cent or two = 1 - float(steps["goodput_mbps"].iloc[0]) / nl.theory.tcp_goodput_limit_mbps(own.rate_mbps) | 0.003 .. 0.025]]: with
+# Even a threshold of one packet costs [[only a per cent or two = 1 - float(steps["goodput_mbps"].iloc[0]) / nl.theory.tcp_goodput_limit_mbps(own.rate_mbps) | 0.003 .. 0.025]]: with
 # one flow the swing is small.
-#
-# There is a catch. Above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow share the link (a step at 10 packets; five seeds, 30 s each), CUBIC without ECN and with it; then both behind another queue:
+
+# %% [markdown] id="together-text"
+# So the answer to the chapter's question is: nearly. But above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow share the link (a step at 10 packets; five seeds, 30 s each), CUBIC without ECN and with it; then both behind another queue:
 
 # %% id="together"
 ask_for_ecn = {"net.ipv4.tcp_ecn": 1}
@@ -369,7 +376,7 @@ print(shared.to_string(index=False))
 # Now 20 Mbit/s and 20 ms. `h1` downloads all the time. `h2` loads a page of 100 kB about every two seconds, six times, and sends
 # a ping every 50 ms. Ten queues, five draws each. All senders use CUBIC without ECN, except with *CoDel, ECN*, where it asks for marks, and with DualPI2, where they use DCTCP.
 
-# %% id="alone" tags=["folded"]
+# %% id="alone"
 page = nl.Tcp("h2", "h3", num_bytes=100_000)
 alone = nl.run(one_link(), [page], duration_s=2)
 print(f"the page alone: {experiments.page_times_s(alone)[0]:.2f} s")

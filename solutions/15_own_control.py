@@ -133,12 +133,12 @@ rtt_prediction.compare(
 # - the time from the segments in flight and the rate.
 # <!-- END SOLUTION -->
 
-# %% [markdown] id="changed-text" tags=["optional"]
-# ### Optional: change one thing
+# %% [markdown] id="changed-text"
+# ### Change one thing
 #
 # The link becomes twice as long: an RTT of 80 ms with an empty queue. Which of the six goodputs halve, and what happens to the RTT of 200 segments? Say it, then run the cell.
 
-# %% id="changed" tags=["optional"]
+# %% id="changed"
 changed_delay_ms = 40
 longer = nl.topologies.dumbbell(2, rate_mbps=10, delay_ms=changed_delay_ms, queue_packets=200)
 changed = nl.sweep({segments: with_window(segments, longer) for segments in fixed["window"]})
@@ -149,26 +149,17 @@ for before, now in zip(fixed.itertuples(), changed.itertuples()):
         f"{now.goodput_mbps:5.2f} Mbit/s, {before.rtt_ms:3.0f} and {now.rtt_ms:3.0f} ms"
     )
 
-# %% id="near" tags=["folded"]
-near_33 = nl.sweep({segments: with_window(segments) for segments in range(28, 45)})
-near_33 = experiments.windows_table(near_33).set_index("window")
-powers = near_33["goodput_mbps"] / near_33["rtt_ms"]
+# %% id="near"
+near = nl.sweep({segments: with_window(segments) for segments in range(28, 45)})
+near = experiments.windows_table(near).set_index("window")
+powers = near["goodput_mbps"] / near["rtt_ms"]
 print(f"between 28 and 44 segments, {powers.idxmax()} have the greatest power")
-longer_ms = {}
-for rate_mbps in (5, 20):
-    other_link = nl.topologies.dumbbell(
-        pairs=2, rate_mbps=rate_mbps, delay_ms=20, queue_packets=200
-    )
-    run = nl.run(with_window(10, other_link))
-    longer_ms[rate_mbps] = run.intervals.query("t_s > 1")["rtt_ms"].mean() - 40
-    print(f"{rate_mbps} Mbit/s: {longer_ms[rate_mbps]:.1f} ms longer")
 
 # %% [markdown] id="fixed-why"
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # Below 33 segments the measured RTT is [[two to three milliseconds longer = bool((fixed.query("window < 33")["rtt_ms"] - 40).between(2, 3).all())]] than $T_0$: each frame takes 1.2 ms to be sent,
-# and an acknowledgement often waits for a second segment, which theory leaves out. (So it should be two frames' times, and it is: with 10 segments
-# it is [[5.0 = longer_ms[5] | .1f]] ms at 5 Mbit/s and [[1.2 = longer_ms[20] | .1f]] ms at 20.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
+# and an acknowledgement often waits for a second segment, which theory leaves out. (So it should be two frames' times: [an optional run](#Optional:-two-frames-longer) shows it.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
 #
 # </details>
 #
@@ -239,10 +230,10 @@ chapter.check.aimd(Aimd)
 #
 # Now a path whose rate moves: the trace `walk_4g`, 10 s of a walk with a mobile phone. Where do
 # Linux's own controls lie? CUBIC is Linux's default; BBR goes by the rate that arrives, Vegas by delay; DCTCP by marks, of which there are none here, so it is
-# another Reno. Delay is the 95th percentile of the RTT, on a logarithmic axis: good is right and below.
+# another Reno. Delay is the 95th percentile of the RTT.
 
 
-# %% id="landmarks" tags=["figure"]
+# %% id="landmarks"
 def on_trace(trace, controls, start_s=0):
     """Run each control alone for 10 s over a link with a trace's rate from `start_s` on."""
     link = nl.Trace.named(trace)
@@ -256,22 +247,17 @@ def on_trace(trace, controls, start_s=0):
 
 linux = {name: name for name in ("cubic", "bbr", "vegas", "dctcp")}
 found = on_trace("walk_4g", {**linux, "Aimd": chapter.check.aimd.take(Aimd, "reno")})
-experiments.plane(found, "Controls on the trace walk_4g, each alone")
-
-# %% id="landmarks-table" tags=["folded"]
 print(experiments.table(found))
 
 # %% [markdown] id="landmarks-why"
 # Those that wait for a loss (CUBIC, DCTCP, AIMD) fill the queue, whatever its size: they get the most data through, here [[at more than twice Vegas' delay = bool(found.set_index("control").loc["cubic", "rtt95_ms"] > 2 * found.set_index("control").loc["vegas", "rtt95_ms"])]]. Vegas gives up
-# a little rate. Its power is [[the greatest of the four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]]. (Begun at five other moments of
-# the trace it is so, too, with 35 to 86 % of CUBIC's delay.)
+# a little rate. Its power is [[the greatest of the four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]]. ([At five other moments of
+# the trace, too](#Optional:-other-traces).)
 #
 # ### Exercise 3: something that looks at delay
 #
 # Write `Mine`, a control that keeps the queue short. `ack.rtt_ms` is the RTT of this acknowledgement (None without a sample), `ack.rtt_min_ms` the shortest
-# so far. Which part of the window waits in the queue? By Little's law about $W\,(1 - T_\text{min}/T)$ segments. One rule that works: grow by one
-# segment for each RTT while this is below a few, else shrink by one. You may do something else entirely: `ack.delivery_rate_mbps` is the rate that arrives,
-# `flow.pacing_mbps` spreads what is sent.
+# so far. Which part of the window waits in the queue? By Little's law about $W\,(1 - T_\text{min}/T)$ segments. `ack.delivery_rate_mbps` is the rate that arrives, and `flow.pacing_mbps` spreads what is sent. The rule is yours.
 #
 # The check wants 1.5 times CUBIC's power on `walk_4g`, and 0.6 times CUBIC's goodput on each of the three traces (`train` and `crowded_wifi` are the
 # others). Two flows of `Mine` on a steady link must reach a fairness index above 0.8 and keep at most 30 ms of queue. The check takes some seconds.
@@ -314,18 +300,27 @@ own_controls = {
     "Mine": chapter.check.mine.take(Mine, "vegas"),
 }
 both = on_trace("walk_4g", {**linux, **own_controls})
-experiments.plane(both, "Yours among Linux's, on the trace walk_4g")
+experiments.plane(both, "Yours among Linux's on walk_4g: good is right and below")
 
-# %% id="mine-traces"
-for trace, start_s in (("train", 0), ("crowded_wifi", 0), ("crowded_wifi", 3)):
-    controls = {"Mine": own_controls["Mine"], "cubic": "cubic", "vegas": "vegas"}
+# %% [markdown] id="traces-text" tags=["optional"]
+# ### Optional: other traces
+#
+# One run on a trace is one draw. Does the order of the controls hold on other traces, and from another moment on?
+
+# %% id="mine-traces" tags=["optional"]
+controls = {"Mine": own_controls["Mine"], "cubic": "cubic", "vegas": "vegas"}
+elsewhere = {}
+moments = [("train", 0), ("crowded_wifi", 0), ("crowded_wifi", 3)]
+moments += [("walk_4g", start_s) for start_s in (1, 3, 5, 7, 9)]
+for trace, start_s in moments:
+    points = on_trace(trace, controls, start_s)
+    elsewhere[trace, start_s] = points.set_index("control")
     print(f"{trace}, from {start_s} s on")
-    print(experiments.table(on_trace(trace, controls, start_s)))
+    print(experiments.table(points))
 
-# %% [markdown] id="traces-why"
-# One run on a trace is one draw. On `crowded_wifi` Vegas waits
-# [[longer than CUBIC = bool(on_trace("crowded_wifi", {"vegas": "vegas", "cubic": "cubic"})["rtt95_ms"].is_monotonic_decreasing)]]; begun 3 s later,
-# [[less than half as long = bool(on_trace("crowded_wifi", {"vegas": "vegas", "cubic": "cubic"}, 3)["rtt95_ms"].pct_change().iloc[1] > 1)]].
+# %% [markdown] id="traces-why" tags=["optional"]
+# On `crowded_wifi` Vegas waits [[longer than CUBIC = bool(elsewhere["crowded_wifi", 0]["rtt95_ms"]["vegas"] > elsewhere["crowded_wifi", 0]["rtt95_ms"]["cubic"])]]; begun 3 s later,
+# [[less than half as long = bool(elsewhere["crowded_wifi", 3]["rtt95_ms"]["vegas"] < elsewhere["crowded_wifi", 3]["rtt95_ms"]["cubic"] / 2)]]. On `walk_4g` Vegas has [[more power than CUBIC at all five moments = all(elsewhere["walk_4g", start_s]["power"]["vegas"] > elsewhere["walk_4g", start_s]["power"]["cubic"] for start_s in (1, 3, 5, 7, 9))]].
 
 # %% [markdown] id="repeated-text"
 # ## Is it better?
@@ -407,6 +402,23 @@ nl.plots.time_series(
 # it holds for the networks and neighbours that were tried.
 
 # %% [markdown] id="delay-text"
+# ## Optional: two frames longer
+#
+# Is the RTT of a small window longer by the time of two frames? A frame of 1.2 ms at 10 Mbit/s takes 2.4 ms at 5 and 0.6 ms at 20. How much longer will it be there?
+
+# %% id="longer" tags=["optional"]
+longer_ms = {}
+for rate_mbps in (5, 20):
+    other_link = nl.topologies.dumbbell(
+        pairs=2, rate_mbps=rate_mbps, delay_ms=20, queue_packets=200
+    )
+    longer_run = nl.run(with_window(10, other_link))
+    longer_ms[rate_mbps] = longer_run.intervals.query("t_s > 1")["rtt_ms"].mean() - 40
+    print(f"{rate_mbps} Mbit/s: {longer_ms[rate_mbps]:.1f} ms longer")
+
+# %% [markdown] id="rtt-text" tags=["optional"]
+# It is [[5.0 = longer_ms[5] | .1f]] ms at 5 Mbit/s and [[1.2 = longer_ms[20] | .1f]] ms at 20.
+#
 # ## Optional: the RTT of a window
 #
 # An optional exercise, with no points. Write the function that gives $T$. A worked number to test yourself: [[worked_window]] segments at [[worked_rate_mbps]] Mbit/s, on a path of 20 ms, have an RTT

@@ -2,7 +2,8 @@
 
 A call of `nl.run`, `nl.sweep` or `nl.repeat` is visible if no function of the chapter's package builds its scenario. A call
 of a function of the package that runs something is hidden, and so is a run of a scenario that the package builds.
-Panels and checks do not count: they run what a student chose.
+Panels and checks do not count: they run what a student chose. A run in a folded cell or in a claim of the text is hidden
+as well.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import jupytext
+import nbformat
 import pytest
+
+from netlab_course.claims import extract_claims
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = sorted((ROOT / "solutions").glob("[0-9][0-9]_*.py"))
@@ -22,6 +27,10 @@ RUNNERS = {"run", "sweep", "repeat"}
 MODULES_THAT_RUN = {"", "nl", "experiment", "sweeps", "replications"}
 PACKAGE_MODULES = {"experiments", "settings", "channel", "schedules", "programs"}
 MIN_VISIBLE = 0.8
+RUNS_IN_CLAIMS = {"10_tcp_beside_udp"}
+"""Chapters whose claims run a function of the package."""
+RUNS_IN_FOLDED_CELLS = {"14_reliable_transfer"}
+"""Chapters whose folded cells run programs that the student has written."""
 BUILDERS = {"Scenario", "Topology", "Tcp", "Udp", "Ping", "Command", "Program", "Requests"}
 
 
@@ -113,6 +122,40 @@ def runs(solution: Path) -> tuple[list[str], list[str]]:
 def test_at_least_four_of_five_runs_are_in_the_cells(solution: Path) -> None:
     visible, hidden = runs(solution)
     assert len(visible) >= MIN_VISIBLE * (len(visible) + len(hidden)), hidden
+
+
+def runs_in(code: str, topic: str, runners: set[str] | frozenset[str] = frozenset()) -> list[str]:
+    """The runs in a piece of code, also by `runners`, functions of the notebook that run something."""
+    return [
+        text
+        for where, what, text in calls(ast.parse(code))
+        if (where == "nl" and what in RUNNERS)
+        or (where == "" and what in runners)
+        or (where.split(".")[-1] in PACKAGE_MODULES and what in running(topic))
+    ]
+
+
+def runners_of(cells: list[str], topic: str) -> set[str]:
+    """The functions in a notebook's cells that run something."""
+    defined = [node for code in cells for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)]
+    found: set[str] = set()
+    while more := {node.name for node in defined if runs_in(ast.unparse(node), topic, found)} - found:
+        found |= more
+    return found
+
+
+@pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda path: path.stem)
+def test_no_run_is_in_a_folded_cell_or_in_a_claim(solution: Path) -> None:
+    topic = solution.stem.split("_", 1)[1]
+    notebook: nbformat.NotebookNode = jupytext.reads(solution.read_text(encoding="utf-8"), fmt="py:percent")
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    runners = runners_of([cell.source for cell in code], topic)
+    folded = [cell.source for cell in code if "folded" in cell.metadata.get("tags", [])]
+    claimed = [claim.expression for claim in extract_claims(notebook)]
+    if solution.stem not in RUNS_IN_FOLDED_CELLS:
+        assert [text for source in folded for text in runs_in(source, topic, runners)] == []
+    if solution.stem not in RUNS_IN_CLAIMS:
+        assert [text for source in claimed for text in runs_in(source, topic, runners)] == []
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from netlab import theory
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.topology import Topology
-from netlab.runs import sweeps
 from netlab.runs.scenario import Scenario
 from netlab.theory.ranges import Array
 from netlab.traffic import Udp
@@ -101,25 +100,3 @@ def by_rate(run: Run, rates_mbps: Sequence[float]) -> pd.DataFrame:
     """
     goodputs = run.flows.pivot_table(index="start_s", columns="src", values="goodput_mbps")
     return goodputs.set_axis(list(rates_mbps)).rename_axis("h2 sends")
-
-
-def at_the_fair_rates(seeds: int = 5, send_s: float = 20) -> pd.DataFrame:
-    """Send 1 Mbit/s (h1) and 0.5 Mbit/s (h2) of UDP for `send_s` seconds with each seed from 1 to `seeds`; return a
-    table with a row for each seed: the `drops` of both exits together, and the share (0 to 1) of the packets that is
-    `waiting` there at the end.
-    """
-    flows = [
-        Udp(*pair, rate_mbps=rate_mbps, duration_s=send_s)
-        for pair, rate_mbps in zip(SEND_PAIRS, (MODEST_MBPS, 0.5), strict=True)
-    ]
-    runs = sweeps.sweep(
-        {seed: Scenario(network(), flows, send_s + 2, seed=seed, interval_s=1) for seed in range(1, seeds + 1)}
-    )
-    rows = []
-    for run in runs.values():
-        last = run.queues[run.queues["t_s"] <= send_s].groupby("interface").last()
-        exits = last.loc[["r2-eth1", "r2-eth2"]].sum()
-        rows.append(
-            {"drops": exits["drops"], "waiting": exits["backlog_packets"] / last.loc["r1-eth2", "sent_packets"]}
-        )
-    return pd.DataFrame(rows)

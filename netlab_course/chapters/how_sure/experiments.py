@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from netlab.measure.results import Run
-from netlab.network.link import Link
-from netlab.network.topology import Topology
 from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, points
-from netlab.runs.replications import interval, repeat
-from netlab.runs.scenario import Scenario
-from netlab.traffic import Tcp
+from netlab.runs.replications import interval
 from netlab_course.chapters.how_sure.settings import LARGE_PACKETS, SMALL_PACKETS
 
 Intervals = Sequence[tuple[float, float]]
@@ -146,27 +142,3 @@ def modest_table(table: pd.DataFrame) -> pd.DataFrame:
     """
     wide = 100 * table.pivot_table(index="seed", columns="src", values="loss_rate")
     return wide.assign(difference=wide["h2"] - wide["h1"])
-
-
-def times_narrower(one: Scenario, other: Scenario, column: str, seeds: int = 200) -> float:
-    """Run two scenarios with the seeds 1 to `seeds` each; return how many times narrower the interval of their
-    difference in a column of `Run.flows` is when runs with the same seed are subtracted, than without pairs.
-    """
-    mine, others = (repeat(scenario, seeds=seeds)[column].to_numpy(dtype=float) for scenario in (one, other))
-    # The interval of two samples depends on the scatter of each alone, which other seeds have as well.
-    return interval(mine, others).half_width / interval(mine - others).half_width
-
-
-def pairs_with_tcp(delay_ms: float, seeds: int = 200) -> float:
-    """Run Reno and CUBIC over a lossy link of 10 Mbit/s with this one-way delay, with the seeds 1 to `seeds` each;
-    return how many times narrower the interval of the difference of their goodputs is with equal seeds than without
-    pairs.
-    """
-    slow = Link(
-        "r1", "h2", rate_mbps=10, delay_ms=delay_ms, queue_packets=100, loss_rate=0.001, reverse={"loss_rate": 0}
-    )
-    network = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1"), slow])
-    reno, cubic = (
-        Scenario(network, [Tcp("h1", "h2", congestion=congestion)], duration_s=10) for congestion in ("reno", "cubic")
-    )
-    return times_narrower(reno, cubic, "goodput_mbps", seeds)

@@ -11,11 +11,9 @@ import pandas as pd
 from netlab import plots, theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 from netlab.measure.results import Run
-from netlab.network.topology import Topology
 from netlab.runs import experiment
-from netlab.runs.replications import Interval, interval, repeat
-from netlab.runs.scenario import Scenario
-from netlab.traffic import Ping, Udp
+from netlab.runs.replications import interval
+from netlab.traffic import Udp
 from netlab_course.chapters.udp_loss import settings
 from netlab_course.own_numbers import StudentValues
 from netlab_course.page_style import spaced
@@ -141,15 +139,6 @@ def above_the_line_ms(run: Run, offered_mbps: float, limit_mbps: float) -> pd.Se
     """
     echoes = run.pings.dropna()
     return echoes["rtt_ms"] - wait_ms(echoes["t_s"], offered_mbps, limit_mbps)
-
-
-def lost_at_random(network: Topology, seeds: int = 8) -> dict[str, Interval]:
-    """Run UDP of 5.2 Mbit/s at random moments and pings from h1 to h3 in this network for 30 s, with the seeds 1 to
-    `seeds`; return the mean loss rate (0 to 1) and its half width by kind ("udp", "ping").
-    """
-    traffic = [Udp("h1", "h3", rate_mbps=5.2, spacing="random"), Ping("h1", "h3", interval_s=0.217)]
-    found = repeat(Scenario(network, traffic, duration_s=30), seeds=seeds)
-    return {str(kind): interval(rows["loss_rate"]) for kind, rows in found.groupby("kind")}
 
 
 def by_scenario(table: pd.DataFrame) -> pd.DataFrame:

@@ -23,7 +23,7 @@ settings = chapter.settings
 @pytest.fixture(scope="module")
 def page() -> dict[str, Any]:
     """The scenarios that the chapter's cells define."""
-    return names_of_cells("02_how_sure", "network", "clockwork", experiments=experiments)
+    return names_of_cells("02_how_sure", "network", "with-tcp", "clockwork", experiments=experiments)
 
 
 def test_more_room_loses_less_of_the_same_arrivals_in_every_run(page: dict[str, Any]) -> None:
@@ -74,10 +74,14 @@ def test_single_runs_of_each_queue_are_hardly_better_than_a_coin_toss(page: dict
 @pytest.mark.slow
 def test_pairs_help_less_with_tcp(page: dict[str, Any]) -> None:
     """In 200 runs: eight times narrower with datagrams, 1.7 times with TCP over 10 ms, 3.4 times over 20 ms."""
-    bursts = page["bursts"]
-    agrees("datagrams", experiments.times_narrower(bursts(20), bursts(22), "loss_rate"), 8, absolute=0.5)
-    for delay_ms, times in ((10, 1.7), (20, 3.4)):
-        agrees(f"TCP over {delay_ms} ms", experiments.pairs_with_tcp(delay_ms), times, absolute=0.1)
+    bursts, with_tcp = page["bursts"], page["reno_and_cubic"]
+    for name, pair, column, times, absolute in (
+        ("datagrams", [bursts(20), bursts(22)], "loss_rate", 8, 0.5),
+        ("TCP over 10 ms", with_tcp(10), "goodput_mbps", 1.7, 0.1),
+        ("TCP over 20 ms", with_tcp(20), "goodput_mbps", 3.4, 0.1),
+    ):
+        one, two = (nl.repeat(scenario, seeds=200)[column].to_numpy() for scenario in pair)
+        agrees(name, nl.interval(one, two).half_width / nl.interval(one - two).half_width, times, absolute=absolute)
 
 
 def test_few_values_give_on_average_too_small_a_scatter() -> None:
