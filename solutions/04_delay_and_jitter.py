@@ -28,7 +28,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results, and your reason for the first one in a sentence. Nobody grades the numbers.
+# Write down two numbers before you see the results, and your reason for the first one in a sentence. The numbers are not graded.
 #
 # - UDP crosses a link that is fast enough and delays each packet by 3000 ms. Which fraction is lost on this link?
 # - The delay of each packet is 20 ms, give or take 10 ms, so packets overtake each other. None is lost. Which fraction of its segments
@@ -339,10 +339,14 @@ print(experiments.goodput_by_jitter(found, changed).round(2).to_string(col_space
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="jitter-why"
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
 # Without DSACK more is sent for nothing at ± 10 ms than with it, and the goodput is lower: [[the intervals of five seeds do not overlap = nl.interval(found.query("tcp.str.contains('no DSACK') and jitter_ms == 10")["goodput_mbps"]).mean + nl.interval(found.query("tcp.str.contains('no DSACK') and jitter_ms == 10")["goodput_mbps"]).half_width < nl.interval(found.query("tcp.str.contains('today') and jitter_ms == 10")["goodput_mbps"]).mean - nl.interval(found.query("tcp.str.contains('today') and jitter_ms == 10")["goodput_mbps"]).half_width]]. But the difference is small, a per cent or so.
 #
 # The lab reports that TCP withstood its jitter. A guess: SACK and DSACK were enough. Its Linux had both (since version 2.4 at the latest: Sarolahti and Kuznetsov, 2002), and RACK
 # not yet.
+#
+# </details>
 
 # %% [markdown] id="summary"
 # ## Summary

@@ -28,7 +28,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results, and your reason for the second one in a sentence. Nobody grades the numbers.
+# Write down two numbers before you see the results, and your reason for the second one in a sentence. The numbers are not graded.
 #
 # - `h1` and `h2` send to `h3` with TCP Reno, over one link of 5 Mbit/s. From `h1` the round-trip time is 800 ms, from
 #   `h2` it is 300 ms, when the queue is empty. How many Mbit/s does `h1` get?
@@ -51,7 +51,7 @@ long_prediction = nl.checks.predict(
 # %% [markdown] id="network-text"
 # ## Part 1: what distance costs
 #
-# The network and the published results are those of `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021. The delay is on
+# The network and the published results come from `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021. The delay is on
 # the way back: the acknowledgements to `h1` are delayed by 800 ms, those to `h2` by 300 ms.
 
 
@@ -95,7 +95,7 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 #   $G \propto 1/(p\,G\,T^2)$. Multiply by $G$ and take the root: $G \propto 1/(T\sqrt p)$, so $e = 1$. This is the square-root formula (chapter on congestion control).
 #
 # **CUBIC**, Linux's default, counts time, not round trips, so distance costs less. With synchronized losses $G \propto 1/T$: $e = 1$. With random losses
-# $G \propto T^{-1/4} p^{-3/4}$: $e = \tfrac14$. (The reason comes after the summary.)
+# $G \propto T^{-1/4} p^{-3/4}$: $e = \tfrac14$.
 #
 # All of this holds for long flows without timeouts, and CUBIC's part on long paths only: on short ones it grows as Reno does.
 #
@@ -104,13 +104,11 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 # %% [markdown] id="one-draw-text"
 # ### One run
 #
-# Four minutes of network time with Reno and a **drop-tail** queue, which drops what finds no room. It takes about two
-# seconds. The first minute is left out of the means, because it includes slow start.
+# Four minutes of network time with Reno and a **drop-tail** queue, which drops what finds no room. The first minute is left out of the means, because it includes slow start.
 
 # %% id="one-draw" tags=["figure"]
 reno = [nl.Tcp("h1", "h3", congestion="reno"), nl.Tcp("h2", "h3", congestion="reno")]
 one_run = nl.run(network, reno, duration_s=nl.run_length_s(240, real_s=75), interval_s=1)
-print(one_run.goodput_mbps(after_s=60).round(1).to_string())
 nl.plots.time_series(one_run, ("cwnd_segments",), interfaces=(), title="A far and a near flow")
 
 # %% id="one-draw-compare" tags=["folded"]
@@ -121,12 +119,10 @@ far_prediction.compare(far_mbps, theory=share(limit_mbps, 800, 300, 1))
 
 # %% [markdown] id="many-text"
 # The theory printed here is the published one: $e = 1$, a full link, and no queueing. The run is far from it. Look at
-# the windows: when the queue is full, often *both* flows are cut within a second or two.
+# the windows: which flows are cut when the queue is full?
 #
-# One run is one draw. Which packet finds the queue full is chance, and four minutes hold few losses. So we make six runs,
-# with other starting moments and another seed, and give each mean with its **95 % interval**.
-#
-# We do it with both senders and with two queues. The second is a **gentle RED** (Random Early Detection): it drops
+# One run is one draw: four minutes hold few losses. So we make six runs,
+# with other starting moments and another seed, of both senders and two queues. The second is a **gentle RED** (Random Early Detection): it drops
 # packets at random, long before it is full, more of them the longer it is. The next chapter explains how RED works.
 
 
@@ -156,11 +152,9 @@ experiments.parts_figure(found, share)
 print(experiments.parts_table(found).to_string(index=False))
 
 # %% [markdown] id="many-why"
+# Three columns of the table say why: *cuts*, *queueing* and *both*.
+#
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
-#
-# Three columns of the table say why.
-#
-# </details>
 #
 # *Cuts* is how often a loss cut the window, on average per run. With drop-tail the near flow sends [[two to five times = bool(found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_mbps / far_mbps").between(2, 5).all())]] as much, and
 # yet both are cut [[about equally often = bool(found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_losses / far_losses").between(0.85, 1.2).all())]], as with synchronized losses. With the gentle RED Reno's near flow sends more and is cut more often, [[in proportion = float(found.query("queue == 'gentle RED'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_losses / far_losses / near_mbps * far_mbps")["reno"]) | 0.8 .. 1.25]], as
@@ -171,13 +165,15 @@ print(experiments.parts_table(found).to_string(index=False))
 # theory must use $T$ as it is under load, and the figure does.
 #
 # *Both* is what the two flows carry together. With the gentle RED Reno leaves [[about a seventh = 1 - float(found.query("congestion == 'reno' and queue == 'gentle RED'")[ ["far_mbps", "near_mbps"] ].sum(axis=1).mean()) / 4.78 | 0.12 .. 0.17]] of the link's 4.78 Mbit/s idle.
+#
+# </details>
 
-# %% [markdown] id="changed-text" tags=["optional"]
-# ### Optional: change one thing
+# %% [markdown] id="changed-text"
+# ### Change one thing
 #
 # A drop-tail queue of 400 packets in place of 100, and two Reno flows. Does the far flow get a larger part? Say it, then run the cell.
 
-# %% id="changed" tags=["optional"]
+# %% id="changed"
 changed_packets = 400
 longer = two_distances(800, 300, queue_packets=changed_packets)
 scenarios = {
@@ -246,13 +242,13 @@ nl.plots.topology(two_links, title="One flow over two slow links, one flow on ea
 # %% [markdown] id="notions"
 # How should the two links be shared? The long flow uses two of them, a short flow one. Four answers:
 #
-# - **Max-min**: nobody can get more without taking from a flow that has as little or less. Here all three are equal.
+# - **Max-min**: no flow can get more without taking from one that has as little or less. Here all three are equal.
 # - **Proportional**: the sum of the logarithms is largest. The long flow pays for both links.
 # - **Reno's own**: losses add up along the path, so the long flow has the loss rate $2p$ where a short one has $p$.
-#   Put that into $G \propto 1/(T\sqrt p)$. (The chapter on multiplexing has these rates for six flows.)
+#   Put that into $G \propto 1/(T\sqrt p)$.
 # - **CUBIC's own**: the same with CUBIC's formula for random losses, $G \propto T^{-1/4} p^{-3/4}$.
 #
-# The last two hold where each packet is lost independently, with the same chance. We call them the sender's own *optimum*. (After the summary: an optimum of what?)
+# The last two hold where each packet is lost independently, with the same chance. We call them the sender's own *optimum*.
 #
 # The table has theory for two links of 5 Mbit/s and 300 ms for all.
 
@@ -344,8 +340,12 @@ for sender, rows in control.groupby("congestion"):
     print(f"{sender}: long / short {nl.interval(rows['ratio']):.2f}, theory {theory:.2f}")
 
 # %% [markdown] id="control-why"
+# <details><summary><b>Is the theory wrong?</b> (Open it when you have an answer of your own.)</summary>
+#
 # Now [[both intervals hold the sender's own optimum = all(abs(nl.interval(rows["ratio"]).mean - experiments.own_ratio(rows, sender)) <= nl.interval(rows["ratio"]).half_width for sender, rows in control.groupby("congestion"))]], and [[both exclude proportional fairness and max-min = all(abs(nl.interval(rows["ratio"]).mean - other) > nl.interval(rows["ratio"]).half_width for _, rows in control.groupby("congestion") for other in (0.5, 1))]]. The formulas are right where their condition holds: it
 # is RED's losses that differ from it.
+#
+# </details>
 
 # %% [markdown] id="h2_delay-text"
 # ### Exercise 3: equal by design
@@ -378,9 +378,14 @@ print(f"round-trip times under load: long {long_ms:.0f} ms, short {short_ms:.0f}
 print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):.2f}")
 
 # %% [markdown] id="design-why"
-# The cell runs Reno with your delay. (If your answer is wrong or missing, all delays are equal.) With the right one theory
-# gives about 0.9 (the last line): your formula ignored queueing, and the long flow waits in two queues, the short ones in one. Does the interval of sixteen draws hold 1? Does it
-# hold the ratio with queues? For the printed network [[it excludes 1 = bool(abs(nl.interval(design["ratio"]).mean - 1) > nl.interval(design["ratio"]).half_width)]] and [[holds 0.9 = bool(abs(nl.interval(design["ratio"]).mean - experiments.own_ratio(design, "reno")) <= nl.interval(design["ratio"]).half_width)]]: the design misses equality by what was left out, and theory says by how much.
+# The cell ran Reno with your delay. (If your answer is wrong or missing, all delays are equal.) Does the interval of sixteen draws hold 1? Does it
+# hold the ratio of the last line?
+#
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# With the right delay theory gives about 0.9 (the last line): your formula ignored queueing, and the long flow waits in two queues, the short ones in one. For the printed network [[it excludes 1 = bool(abs(nl.interval(design["ratio"]).mean - 1) > nl.interval(design["ratio"]).half_width)]] and [[holds 0.9 = bool(abs(nl.interval(design["ratio"]).mean - experiments.own_ratio(design, "reno")) <= nl.interval(design["ratio"]).half_width)]]: the design misses equality by what was left out, and theory says by how much.
+#
+# </details>
 #
 # ## Part 3: a queue that is fair
 #
@@ -442,7 +447,7 @@ chapter.panel()
 # ## Optional: in which sense a sender's shares are an optimum
 #
 # Proportional fairness makes the sum of $\log G$ over all flows as large as it can be. Reno's own shares make another sum as small
-# as it can be, that of $1/(T^2 G)$. A flow that gets little makes this sum large, so small flows count more in it than in the
+# as it can be, the sum of $1/(T^2 G)$. A flow that gets little makes this sum large, so small flows count more in it than in the
 # logarithms. But a far flow's part of it is divided by a larger $T^2$ and counts less: so Reno gives the far flow less.
 
 # %% [markdown] id="published-text"
@@ -463,12 +468,16 @@ print("goodput of h1 / h2 in Mbit/s, and the exponent that follows")
 print(experiments.published_table(experiments.distances(lab_runs)).to_string(index=False))
 
 # %% [markdown] id="published-why"
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
 # The lab expected $e = 1$ from all four. It concluded that distance costs CUBIC less than Reno. That agrees with
 # theory and with both of our queues. The exponents printed here come from one run each, and the table of part 1 says how far
 # single runs differ: the second digit means nothing.
 #
 # RFC 9438 (section 3.3) gives CUBIC the exponent 1, however the losses come. That is our "synchronized". With random losses we see less, and the
 # RFC's own formula for a given loss rate (section 5) has the exponent $\tfrac14$.
+#
+# </details>
 
 # %% [markdown] id="whose-text"
 # ## Optional: fair to whom?

@@ -28,7 +28,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results, and your reason for the first one in a sentence. Nobody grades the numbers.
+# Write down two numbers before you see the results, and your reason for the first one in a sentence. The numbers are not graded.
 #
 # - Before a link of 20 Mbit/s is a queue with room for 1000 packets. Four downloads send as fast as they may, and the path has a round-trip time of 20 ms. You send a
 #   small request, wait for the answer, and send the next one. How many answers do you get in a minute?
@@ -191,7 +191,7 @@ chapter.check.repeated(my_finding)
 # | TCP, from the receiver | ECE | a marked packet came |
 # | TCP, from the sender | CWR | understood, the window is smaller now |
 #
-# Three must take part: the queue, the sender and the receiver. We look at the packets just before the receiver. Queue and link (5 Mbit/s, no propagation delay) are those of a published lab, `epfl` (lab 5 of *TCP/IP Networking*, EPFL, 2021): **RED** (Random Early
+# Three must take part: the queue, the sender and the receiver. We look at the packets just before the receiver. Queue and link (5 Mbit/s, no propagation delay) come from a published lab, `epfl` (lab 5 of *TCP/IP Networking*, EPFL, 2021): **RED** (Random Early
 # Detection) answers early, here from 20 packets on and to nearly every packet above 23. It may mark. There are three senders: CUBIC as Linux ships it, CUBIC with one setting changed, and DCTCP. Which of
 # them makes the queue mark?
 
@@ -316,11 +316,15 @@ steps = experiments.thresholds_table(runs)
 experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
 
 # %% [markdown] id="thresholds-why" tags=["optional"]
+# <details><summary><b>Why do measurement and the dotted line differ?</b> (Open it when you have an answer of your own.)</summary>
+#
 # DCTCP's authors (Alizadeh and others, 2010) derive a threshold which keeps the link full for any number of synchronized flows: more than a seventh of the
 # BDP, in packets (the dotted line). It is a *sufficient* threshold: a smaller one may do.
 #
 # Even a threshold of one packet costs [[only a per cent or two = 1 - float(steps["goodput_mbps"].iloc[0]) / nl.theory.tcp_goodput_limit_mbps(own.rate_mbps) | 0.003 .. 0.025]]: with
 # one flow the swing is small.
+#
+# </details>
 
 # %% [markdown] id="together-text"
 # So the answer to the chapter's question is: nearly. But above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow share the link (a step at 10 packets; five seeds, 30 s each), CUBIC without ECN and with it; then both behind another queue:
@@ -355,7 +359,11 @@ shared = experiments.together_table(nl.sweep(scenarios))
 print(shared.to_string(index=False))
 
 # %% [markdown] id="together-why"
-# In one queue DCTCP takes nearly everything. With ECN the CUBIC flow is marked and not dropped, but it still gives up three tenths each time, and gets [[a tenth at most = float(shared.iloc[1, 3].split()[0]) | 0.1 .. 1.9]]. So DCTCP stayed in data centres, where one owner sets all senders. **L4S** (RFC 9330) is the
+# Why does DCTCP take nearly everything in one queue? Why does *DualPI2* help in the third row, and not in the fourth?
+#
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# In one queue an unmarked CUBIC loses its packets at the step. With ECN the CUBIC flow is marked and not dropped, but it still gives up three tenths each time, and gets [[a tenth at most = float(shared.iloc[1, 3].split()[0]) | 0.1 .. 1.9]]. So DCTCP stayed in data centres, where one owner sets all senders. **L4S** (RFC 9330) is the
 # way out: two queues, one for senders that answer each mark a little, one for all others. **DualPI2** (RFC 9332) couples
 # them: it serves the queue for small answers first, and marks it so often that both kinds of sender become about equally fast. In the third row both get [[a share of the same order = abs(float(shared.iloc[2, 3].split()[0]) / 9.5 - 1) < 0.5]], and
 # DCTCP still waits little.
@@ -363,6 +371,8 @@ print(shared.to_string(index=False))
 # But look at the fourth row. Now CUBIC asks for ECN, as yours did in exercise 3, and gets [[1.3 = float(shared.iloc[3, 3].split()[0]) | .1f]] Mbit/s beside DCTCP's [[17.8 = float(shared.iloc[3, 1].split()[0]) | .1f]]. Both senders write 10 into their packets, so both come into the queue
 # for small answers, and CUBIC gives up three tenths at marks that are meant for DCTCP. A queue cannot see how a sender answers: **the packet has to say it.** So L4S has an identifier of its own, 01 or ECT(1) (RFC 9331), and 10 keeps the meaning of
 # RFC 3168. (This kernel has no Prague, the sender made for L4S; `any_ecn` lets DualPI2 take 10 for 01.)
+#
+# </details>
 #
 # ## Part 4: which queue would you choose?
 #
@@ -436,14 +446,20 @@ alone_s = experiments.page_times_s(alone)[0]
 pages = {name: experiments.pages(ten_queues, name) for name in queues_and_senders}
 
 # %% [markdown] id="compared-why"
-# The top left corner is the goal: a full link and quick pages. From each symbol a line goes to the slowest page. Behind the long drop-tail queue a page takes
+# The top left corner is the goal: a full link and quick pages. From each symbol a line goes to the slowest page. Which queues reach the corner? The two columns of waits tell apart two kinds of them: which, and why?
+#
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Behind the long drop-tail queue a page takes
 # [[more than twenty times = seen["long drop-tail"]["page_s"].mean / alone_s | 20 .. 40]] as long as alone. Behind a tiny drop-tail queue packets hardly wait, but it leaves [[about a tenth = 1 - seen["drop-tail, 5"]["full"].mean | 0.07 .. 0.13]] of the link idle.
 # A queue of one BDP is not bad for the download, but *all* others wait with it, and a page takes [[nearly twice as long as with CoDel = seen["drop-tail, 1 BDP"]["page_s"].mean / seen["CoDel"]["page_s"].mean | 1.5 .. 2.3]].
 # It drops packets of the page too: behind it [[every page = float((pages["drop-tail, 1 BDP"]["retransmits"] > 0).mean()) | 1 .. 1]] of 70 packets has to send again, [[about ten packets = pages["drop-tail, 1 BDP"]["retransmits"].mean() | 8 .. 12]] each; behind CoDel [[a quarter at most = float((pages["CoDel"]["retransmits"] > 0).mean()) | 0.1 .. 0.25]] of the pages lose any.
 #
 # Look at the two columns of waits. With RED, PIE and CoDel all others wait [[about as long as the download = all(0.75 < seen[queue]["other_wait_ms"].mean / seen[queue]["bulk_wait_ms"].mean < 1.1 for queue in ("RED", "PIE", "CoDel"))]]. With fq_codel and CAKE
 # the others wait [[a millisecond or so = max(seen[queue]["other_wait_ms"].mean for queue in ("fq_codel", "CAKE")) | 0 .. 1.7]]: the download waits in a queue of its own.
-# A page behind one of these takes [[less than twice = max(seen[queue]["page_s"].mean for queue in ("RED", "CoDel", "CoDel, ECN", "fq_codel", "CAKE")) / alone_s | 1 .. 2]] as long as alone. The same holds for RED and CoDel. ECN makes [[no difference that these intervals show = abs(seen["CoDel"]["page_s"].mean - seen["CoDel, ECN"]["page_s"].mean) < seen["CoDel"]["page_s"].half_width]] to the median page: few pages lose a packet there, and those take [[only a little longer = experiments.slowed_by_loss(pages["CoDel"]) | 1.05 .. 1.3]].
+# A page behind one of these takes [[less than twice = max(seen[queue]["page_s"].mean for queue in ("RED", "CoDel", "CoDel, ECN", "fq_codel", "CAKE")) / alone_s | 1 .. 2]] as long as alone, and so does one behind RED or CoDel. ECN makes [[no difference that these intervals show = abs(seen["CoDel"]["page_s"].mean - seen["CoDel, ECN"]["page_s"].mean) < seen["CoDel"]["page_s"].half_width]] to the median page: few pages lose a packet there, and those take [[only a little longer = experiments.slowed_by_loss(pages["CoDel"]) | 1.05 .. 1.3]].
+#
+# </details>
 
 # %% [markdown] id="summary"
 # ## Summary
@@ -472,8 +488,12 @@ for page_by in ("dctcp", "cubic"):
         print(f"page of {page_by:5} beside {bulk_by:5}: {senders[page_by, bulk_by]:.3f} s")
 
 # %% [markdown] id="senders-why" tags=["optional"]
+# <details><summary><b>Which is it?</b> (Open it when you have an answer of your own.)</summary>
+#
 # A page of DCTCP takes [[0.35 s = senders["dctcp", "dctcp"].mean | 0.34 .. 0.36]] beside DCTCP and [[0.27 s = senders["dctcp", "cubic"].mean | 0.255 .. 0.28]] beside CUBIC; a page of CUBIC [[0.22 = senders["cubic", "dctcp"].mean | .2f]] s and [[0.20 = senders["cubic", "cubic"].mean | .2f]] s.
 # So most of it is the page's *sender*. The slowest page is one of thirty and mostly chance: behind the tiny queue five other draws had one four times as slow.
+#
+# </details>
 
 # %% [markdown] id="lab-text" tags=["optional"]
 # ## Optional: what the published lab measured
@@ -516,6 +536,8 @@ full_ms = experiments.full_queue_wait_ms(1000, 5, 1514)
 print(f"behind 1000 packets: {late_rtt_ms:.0f} ms; behind a full queue: {full_ms:.0f} ms")
 
 # %% [markdown] id="lab-why" tags=["optional"]
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
 # The goodputs are nearly the same in all three. The delay is not: [[over two seconds = float(late_rtt_ms) | 2000 .. 2422]], or fifty milliseconds. So nearly all of the queue
 # was of no use here. (Begun at five other moments, both flows together had 4.7 or 4.8 Mbit/s in all three settings too, and RTTs of 2156 to 2172, 50 to 51 and 56 ms.) But look at the network: the path has no propagation delay; its BDP is 0, so it stays busy with almost no queue. With $T_0$ = 200 ms the BDP is 83 packets,
 # CUBIC needs 0.43 of that, 35 packets (part 3), and a queue of 20 leaves 1 % of the link idle (0.8 to 1.3 % in five draws).
@@ -524,6 +546,8 @@ print(f"behind 1000 packets: {late_rtt_ms:.0f} ms; behind a full queue: {full_ms
 # of 1000 full frames cannot hold a packet for more than 2422 ms. But the lab's captures show segments of 2986 bytes: with
 # **segmentation offload** two frames travel as one packet and count as one. 1000 of those take twice as long. A guess:
 # this is the reason. (`netlab replicate` also measures a queue of 2000 frames, and finds a mean of about 4200 ms.)
+#
+# </details>
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore

@@ -26,7 +26,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results, and your reason for the first one in a sentence. Nobody grades the numbers.
+# Write down two numbers before you see the results, and your reason for the first one in a sentence. The numbers are not graded.
 #
 # Datagrams of 1000 bytes go over a link of 5 Mbit/s. They come at random moments. The link needs 1.67 ms for each. When it is busy
 # half of the time, a datagram takes 2.5 ms on average: 0.83 ms of waiting and 1.67 ms on the link.
@@ -216,11 +216,15 @@ delay_prediction.compare(
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="load-why"
-# **Do they differ?** [[All seven intervals hold their theory = all(abs(each.mean - experiments.theory_ms(*key)) <= each.half_width for key, each in seen.items())]]. (Of seven, one could well miss: an interval of 95 % misses one time in twenty.)
+# <details><summary><b>Do they differ, and why do mixed sizes wait longer?</b> (Open it when you have an answer of your own.)</summary>
+#
+# [[All seven intervals hold their theory = all(abs(each.mean - experiments.theory_ms(*key)) <= each.half_width for key, each in seen.items())]]. (Of seven, one could well miss: an interval of 95 % misses one time in twenty.)
 #
 # Mixed sizes wait about twice as long at the same load: at 90 % the wait is [[2.0 = (seen["mixed sizes", 0.9].mean - 1.67) / (seen["one size", 0.9].mean - 1.67) | .1f]] times as long. The reason is in $q$: when you come, a large packet is more likely to be
 # on the link than a small one, because it is there for longer. The general formula (**Pollaczek and Khinchine**) has $q = \tfrac{\sigma}{2}(1 + c^2)$. Here $c^2$ is the variance of the sizes
 # over their mean squared: 0 for one size, 1 for exponential ones, [[0.92 = chapter.settings.MIXED_VARIATION | .2f]] for our seven (Ethernet allows no larger ones). The figure's second curve has that.
+#
+# </details>
 #
 # The last column is Little's law with the whole delay: at 50 % there is [[less than one packet = 0.5 / 1.6672 * seen["one size", 0.5].mean < 1]], at 95 % there are [[ten = 0.95 / 1.6672 * seen["one size", 0.95].mean | 9.5 .. 10.5]].
 # The link does the same work for each of them.
@@ -274,7 +278,9 @@ short = lengths[2]["delay_ms"]
 times_prediction.compare(short.max() / short.min())
 
 # %% [markdown] id="length-why"
-# Two things are wrong with a short run.
+# Two things are wrong with a run of 2 s. Which, and why does the average of forty of them cure only one?
+#
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # - *Chance.* Single runs of 2 s give from [[8.6 = short.min() | .1f]] to [[26 ms = short.max() | 25.5 .. 26.5]]. Each has more than a thousand packets, and yet it has only [[three = 2000 / nl.theory.relaxation_ms(0.95, chapter.settings.SERVICE_MS) | 2.5 .. 3.5]] relaxation times.
 #   Theory's scatter is for runs that are much longer than $\theta$: for 2 s it is too large, for the two others [[it is within a third of what is measured = all(abs(rows["delay_ms"].std() / rows["delay_ms"].mean() / ((1 - 1.667 / 17.51) * (0.6335 / seconds) ** 0.5) - 1) < 1 / 3 for seconds, rows in lengths.items() if seconds > 2)]].
@@ -283,6 +289,8 @@ times_prediction.compare(short.max() / short.min())
 #   makes the longest queues. A simulation of the queue tells them apart (20 000 runs of 2 s each, so all is known to 0.15 ms): 14.8 ms with the empty beginning alone, 15.6 ms with the same number alone, 13.5 ms with both, and
 #   17.3 ms with neither. In longer runs both matter less. The intervals of the two others [[hold 17.5 ms = all(abs(nl.interval(rows["delay_ms"]).mean - 17.51) <= nl.interval(rows["delay_ms"]).half_width for seconds, rows in lengths.items() if seconds > 2)]], but that of 8 s does so only because it is
 #   wide: 60 runs (seeds 1 to 60) gave 16.1 ± 0.9 ms.
+#
+# </details>
 #
 # So: first make the runs long against $\theta$, then make enough of them.
 
@@ -422,10 +430,14 @@ print(
 )
 
 # %% [markdown] id="calls-why"
-# Compare the load with 100 %: a good part of the line is left, and yet it has no room for one more call, which [[more than doubles = late_next.mean > 2 * late_now.mean]] the share of
-# late packets. The rest is no waste: other traffic can have it, if calls may overtake it.
+# Compare the load with 100 %: a good part of the line is left. Why has it no room for one more call?
 #
-# All of this is for packets that come at random moments. A call that sends by a clock does better (see after the summary). Traffic that comes in bursts does worse: there a load of 50 % can be too much.
+# <details><summary><b>Why?</b> (Open it when you have an answer of your own.)</summary>
+#
+# One more call [[more than doubles = late_next.mean > 2 * late_now.mean]] the share of late packets, because the tail's time grows with $1/(1-\rho)$. The rest is no waste: other traffic can have it, if calls may overtake it.
+# Packets here come at random moments. [Calls that send by a clock](#Optional:-calls-that-keep-time) do better. Traffic in bursts does worse: there a load of 50 % can be too much.
+#
+# </details>
 
 # %% [markdown] id="summary"
 # ## Summary
@@ -480,8 +492,12 @@ print(
 )
 
 # %% [markdown] id="clock-why"
-# [[None takes longer than 20 ms = clocked.mean == 0]], where at random moments [[half of them do = by_chance.mean | 45 .. 60]]. Within 20 ms each call sends exactly once, so never more packets stand in the queue than there are calls. It is not the load that makes packets wait,
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# [[None is late = clocked.mean == 0]], where at random moments [[about a quarter are = by_chance.mean | 20 .. 32]]. Within 20 ms each call sends exactly once, so never more packets stand in the queue than there are calls. It is not the load that makes packets wait,
 # it is chance. (A pause in the speech, a video picture of many packets, other traffic: they bring chance back.)
+#
+# </details>
 #
 # ## Optional: one fast link or four slow ones?
 #
@@ -515,7 +531,7 @@ print(
 #
 # ## Limits
 #
-# No published lab of this course has measured this, so there is no published number beside ours. Real packets do not come at independent random moments, least of all those of TCP, which slows down when
+# No published lab of this course has measured this, so there is no published number beside ours. Real packets do not come at independent random moments, least of all the packets of TCP, which slows down when
 # a queue grows. The queue here never overflows; a real one drops. There are seven sizes of packets here, and many more in real traffic.
 
 # %% id="versions" tags=["nbval-ignore-output"]

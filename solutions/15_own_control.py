@@ -27,7 +27,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# A link of 10 Mbit/s, an RTT of 40 ms with an empty queue, and room for 200 packets. There is one flow, and its window never changes. Write down two numbers before you see the results, and your reason for the second one in a sentence. Nobody grades the numbers.
+# A link of 10 Mbit/s, an RTT of 40 ms with an empty queue, and room for 200 packets. There is one flow, and its window never changes. Write down two numbers before you see the results, and your reason for the second one in a sentence. The numbers are not graded.
 #
 # - With a window of 10 segments: how many Mbit/s of data arrive?
 # - With a window of 200 segments: how many ms is the RTT?
@@ -161,11 +161,11 @@ print(f"between 28 and 44 segments, {powers.idxmax()} have the greatest power")
 # Below 33 segments the measured RTT is [[two to three milliseconds longer = bool((fixed.query("window < 33")["rtt_ms"] - 40).between(2, 3).all())]] than $T_0$: each frame takes 1.2 ms to be sent,
 # and an acknowledgement often waits for a second segment, which theory leaves out. (So it should be two frames' times: [an optional run](#Optional:-two-frames-longer) shows it.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
 #
-# </details>
-#
 # The curve has a corner. Up to it a larger window buys rate and costs no delay; beyond it a larger window buys delay and no rate. Of these six windows
 # [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]] has the greatest power. Between 28 and 44, tried one by one, it is [[35 = powers.idxmax() | .0f]]: the measured RTT begins to grow two segments later than in theory, because one segment is always being
 # sent and one waits for its acknowledgement.
+#
+# </details>
 #
 # ### Exercise 1: the best window
 #
@@ -181,7 +181,7 @@ chapter.check.best(best_window)
 # %% [markdown] id="aimd-text"
 # ## A window that moves
 #
-# Nobody tells a sender the rate and the RTT of its path. It has to find out, and to leave room for others. The oldest rule that does
+# A sender does not know the rate and the RTT of its path. It has to find out, and to leave room for others. The oldest rule that does
 # both is **AIMD**: add one segment for each RTT without loss, halve the window after a loss. Two such flows come closer with each loss that both have, because
 # halving takes more from the larger one and adding gives both the same (Chiu and Jain, 1989).
 #
@@ -250,9 +250,15 @@ found = on_trace("walk_4g", {**linux, "Aimd": chapter.check.aimd.take(Aimd, "ren
 print(experiments.table(found))
 
 # %% [markdown] id="landmarks-why"
+# Which of them fill the queue, and by which signal does each go?
+#
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
 # Those that wait for a loss (CUBIC, DCTCP, AIMD) fill the queue, whatever its size: they get the most data through, here [[at more than twice Vegas' delay = bool(found.set_index("control").loc["cubic", "rtt95_ms"] > 2 * found.set_index("control").loc["vegas", "rtt95_ms"])]]. Vegas gives up
 # a little rate. Its power is [[the greatest of the four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]]. ([At five other moments of
 # the trace, too](#Optional:-other-traces).)
+#
+# </details>
 #
 # ### Exercise 3: something that looks at delay
 #
@@ -330,7 +336,7 @@ for trace, start_s in moments:
 #
 # ### Exercise 4: show it
 #
-# First write `my_refutation`: which interval would refute that yours is better? Then repeat it with 8 to 30 seeds of your choice. For each seed divide the power of `Mine` (`goodput_mbps / rtt_ms` of `h2`) by that of `Aimd`
+# First write `my_refutation`: which interval would refute that yours is better? Then repeat it with 8 to 30 seeds of your choice. For each seed divide the power of `Mine` (`goodput_mbps / rtt_ms` of `h2`) by the power of `Aimd`
 # (`h1`). Give `my_table` of `nl.repeat`, `my_interval` of the ratios, and `my_verdict`: is 1 (no difference) `"above"` your interval, `"inside"` it or `"below"` it?
 
 
@@ -398,7 +404,7 @@ nl.plots.time_series(
 # ## Summary
 #
 # A window below the bandwidth-delay product wastes rate, a window above it makes delay, and there power has its peak. Controls that wait for losses fill any queue;
-# those that look at delay can keep it short, and starve beside the others. "This one is better" needs an interval, and
+# controls that look at delay can keep it short, and starve beside the others. "This one is better" needs an interval, and
 # it holds for the networks and neighbours that were tried.
 
 # %% [markdown] id="delay-text"
@@ -439,7 +445,7 @@ chapter.check.delay(rtt_ms)
 # %% [markdown] id="contest-text"
 # ## Optional: the contest
 #
-# `netlab contest` lets the classes of a course compete on networks that nobody has seen: rates that wander and jump, losses, deep queues, CUBIC, a second flow of the same class. Hand in this
+# `netlab contest` lets the classes of a course compete on unknown networks: rates that wander and jump, losses, deep queues, CUBIC, a second flow of the same class. Hand in this
 # notebook, or a file with one class; the last class with such methods is taken. `docs/how-to/contest.md` has the score.
 
 # %% [markdown] id="panel-text"

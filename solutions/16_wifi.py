@@ -29,7 +29,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Wi-Fi says "54 Mbit/s". How many Mbit/s of application data does one TCP flow get, with nobody else on the air? Write down your number and, in a sentence, your reason. Nobody grades the number.
+# Wi-Fi says "54 Mbit/s". How many Mbit/s of application data does one TCP flow get, with no other station on the air? Write down your number and, in a sentence, your reason. The number is not graded.
 
 # %% id="predict"
 my_wifi_mbps = 40  # SOLUTION
@@ -132,10 +132,9 @@ nl.plots.Comparison(
 #
 # By [[half a per cent at most = max(abs(found / nl.theory.wifi_udp_limit_mbps(size) - 1) for size, found in zip(payloads_bytes, goodputs_mbps)) | 0 .. 0.006]]: the backoffs are random, and each point
 # is the mean of 1000 to 2000 of them. (Such a mean has a standard deviation of 0.3 to 0.5 %.)
+# And even the largest packet gets only 30 of 54 Mbit/s: of its 393.5 µs only 218 carry your data, and a faster rate would shorten only the frame, 228 µs.
 #
 # </details>
-#
-# Even the largest packet gets only 30 of 54 Mbit/s. Of its 393.5 µs only 218 carry your data, and a faster rate would shorten only the frame, 228 µs.
 #
 # ### Exercise 2: design
 #
@@ -210,12 +209,12 @@ wifi_prediction.compare(tcp_mbps, theory=theory_mbps)
 #
 # </details>
 
-# %% [markdown] id="changed-text" tags=["optional"]
-# ### Optional: change one thing
+# %% [markdown] id="changed-text"
+# ### Change one thing
 #
 # A station far away sends with 6 Mbit/s, a ninth of 54. By which factor does TCP's goodput fall? Say it, then run the cell.
 
-# %% id="changed" tags=["optional"]
+# %% id="changed"
 changed_rate_mbps = 6
 for rate_mbps in (54, changed_rate_mbps):
     changed = nl.run(air(rate_mbps=rate_mbps), [nl.Tcp("h1", "h2")], duration_s=3)
@@ -311,8 +310,12 @@ for name, options in lab_may_have_had.items():
     print(f"{name:42} theory {limit_mbps:4.1f}, here {here_mbps:4.1f}")
 
 # %% [markdown] id="published-why"
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
 # Protection for 802.11b is enough to explain the lab's result: between its two preambles lies 14.4. This is not a proof. A slower rate (24 Mbit/s), frames
 # repeated because of noise, or neighbours on channel 3 would do it too. The table shows that TCP can have 14.4 Mbit/s and less, although it gets all that the rules of the medium leave.
+#
+# </details>
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore

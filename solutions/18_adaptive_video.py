@@ -30,8 +30,8 @@ print(nl.preflight())
 # ## Predict
 #
 # A train: the rate of its link has a mean of [[3.5 = mobile().mean_mbps() | .1f]] Mbit/s and goes from 0.5 to 12. The video exists at 0.6, 1.2, 2.4, 4.8 and 9.6 Mbit/s. The player
-# takes the highest rate that is not above the throughput of the chunk before. Write down two numbers, and your reason for the second one in a sentence. Nobody grades the
-# numbers.
+# takes the highest rate that is not above the throughput of the chunk before. Write down two numbers, and your reason for the second one in a sentence. The
+# numbers are not graded.
 #
 # - What is the mean quality over five minutes, in Mbit/s?
 # - For how many seconds does the picture stand still?
@@ -276,9 +276,13 @@ for pause_s in (0, 3):
     print(f"pause of {pause_s} s: {measured_mbps[pause_s]} Mbit/s")
 
 # %% [markdown] id="short-why"
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
 # Without pauses the window of the connection stays open: the last chunk has [[14.5 = measured_mbps[0][-1] | .1f]] Mbit/s. After a pause of 3 s Linux begins in slow start again
 # ([[9.8 = measured_mbps[3][-1] | .1f]] Mbit/s): the window of an idle connection is from another time. A player whose buffer is full pauses before each chunk, and measures less than the path
 # carries.
+#
+# </details>
 #
 # ### Exercise 4: the throughput of a chunk
 #
@@ -306,7 +310,7 @@ print(f"measured: {alone_mbps:.2f} Mbit/s")
 #
 # ### Exercise 5: better than both
 #
-# Write `Mine`. Your train is `mobile("train", scale=`[[scale]]`, begin_s=`[[begin_s]]`)`. Its experience must be above that of `Throughput` and of `Buffer` there, and on a walk
+# Write `Mine`. Your train is `mobile("train", scale=`[[scale]]`, begin_s=`[[begin_s]]`)`. Its experience must be above the experience of `Throughput` and of `Buffer` there, and on a walk
 # (`mobile("walk_4g", scale=0.3)`), because a rule that fits one trace is no rule. It may keep what it has seen in `self`. The check plays two videos of your rule and takes some seconds.
 
 
@@ -357,7 +361,7 @@ experiments.video_figure(three, my_train, "Three rules on your train")
 # ## Optional: show it
 #
 # An optional exercise, with no points. One trace from one beginning is one draw. Choose 8 to 30 beginnings (even seconds below 120) of your train, and play 30 chunks from each with `Mine` and with `Throughput`. `differences` is the experience of
-# `Mine` minus that of `Throughput`, for each. Is 0 `"above"`, `"inside"` or `"below"` the interval?
+# `Mine` minus the experience of `Throughput`, for each. Is 0 `"above"`, `"inside"` or `"below"` the interval?
 
 # %% id="shown"
 begins_s = differences = my_interval = my_verdict = ...
@@ -431,7 +435,7 @@ chapter.panel()
 # - Two phones share the link, each with a player. Who gets what, and do both become calm? (Festive has this problem.)
 # - Give `nl.Tcp` the congestion control BBR. Does the rule `Throughput` become better?
 # - A live stream may have 4 s in its buffer, no more. Which rule is left?
-# - `netlab contest --game videos` lets the rules of a course play videos over traces that nobody has seen. Hand in this notebook, or your class as a file.
+# - `netlab contest --game videos` lets the rules of a course play videos over unknown traces. Hand in this notebook, or your class as a file.
 # - **Challenge.** MPC (Yin and others): try all qualities of the next five chunks against a forecast, and take the best. Does it beat `Mine` on all three traces?
 #
 # ### Reading
