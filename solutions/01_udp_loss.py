@@ -604,7 +604,7 @@ lost = nl.repeat(nl.Scenario(network, [datagrams, pings], duration_s=30), seeds=
 lost_percent = {
     kind: nl.interval(100 * rows["loss_rate"]) for kind, rows in lost.groupby("kind")
 }
-print(f"lost: {lost_percent['ping']:.1f} % of the pings, {lost_percent['udp']:.1f} % of the rest")
+print(f"lost pings: {lost_percent['ping']:.1f} %; datagrams: {lost_percent['udp']:.1f} %")
 
 # %% [markdown] id="random-pings-why"
 # Now [[6.4 ± 1.1 = f"{lost_percent['ping']:.1f}" | s]] % of the pings are lost, and [[7.3 = lost_percent["udp"].mean | .1f]] % of the datagrams: no more than chance.

@@ -38,7 +38,7 @@ my_misses = 1  # SOLUTION
 my_times = 2  # SOLUTION
 my_reason = ...
 # BEGIN SOLUTION NO PROMPT
-my_reason = "The standard error falls with the root of the number, and the root of four is two."
+my_reason = "The standard error falls with the root of the number, here of four."
 # END SOLUTION
 
 misses_prediction = nl.checks.predict("intervals that miss", my_misses, low=0, high=20)

@@ -27,7 +27,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results, and your reason for the second one in a sentence. Nobody grades the numbers.
+# Write down two numbers before you see the results, and your reason for the second one in a sentence. The numbers are not graded.
 #
 # A host opens a TCP connection and sends a page of 100 kB (100 000 bytes). The round-trip time is 100 ms, nothing else is on the path, and nothing is lost. How many
 # milliseconds pass from the start until the last byte has arrived
@@ -172,19 +172,25 @@ apart = (wide[1000] / wide["your stairs"] - 1).abs().max()
 print(f"1000 Mbit/s and your stairs differ by {apart:.1%} at most")
 
 # %% [markdown] id="rates-why"
+# Where do the three curves part, and why? Which transfers does a faster link help?
+#
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
 # Up to 14 kB a transfer fits into the first window, and a link of 10 Mbit/s is as good as one of 1000: at most [[12 = wide.loc[14000, 10] - wide.loc[14000, 1000] | .0f]] ms apart. One more kilobyte costs about
 # one more round trip on every link, [[90 to 100 ms = bool((wide.loc[15000] - wide.loc[14000]).drop("your stairs").between(89.5, 100.5).all())]]. At 1 Gbit/s the stairs go on to the end, and agree with your function to within [[1 % = float((wide[1000] / wide["your stairs"] - 1).abs().max()) | 0 .. 0.01]]. At 10 Mbit/s they end where a window fills the path: at about
 # $R T_0$, here [[83 = nl.theory.bdp_bytes(10, 100) / 1514 | .0f]] packets. Beyond that the curve is a line, and there a faster link helps.
 #
+# </details>
+#
 # So **a short transfer waits for round trips, not for the rate of the link.** A shorter
 # path helps, and fewer rounds help.
 
-# %% [markdown] id="change-rtt-text" tags=["optional"]
-# ### Optional: change one thing
+# %% [markdown] id="change-rtt-text"
+# ### Change one thing
 #
 # A path of 20 ms in place of 100: which sizes become five times as fast, which do not? Predict, then run.
 
-# %% id="change-rtt" tags=["optional"]
+# %% id="change-rtt"
 changed_rtt_ms = 20
 cases = {rtt_ms: transfers(100, rtt_ms=rtt_ms) for rtt_ms in (100, changed_rtt_ms)}
 times_ms = experiments.completion_ms(nl.repeat(cases, seeds=1), sizes_bytes)
@@ -239,34 +245,15 @@ tried = experiments.window_table(nl.repeat(cases, seeds=1, case=["initial window
 print(tried.to_string(index=False))
 
 # %% [markdown] id="window-why"
-# With one segment less the page takes a round more. So why not 45 for all? The whole burst meets the queue at once. With 20 places [[15 to 24 segments = int(tried.iloc[-1]["20 places: sent again"]) | 15 .. 24]] had to be sent
+# With one segment less the page takes a round more. So why not 45 for all?
+#
+# <details><summary><b>Why not?</b> (Open it when you have an answer of your own.)</summary>
+#
+# The whole burst meets the queue at once. With 20 places [[15 to 24 segments = int(tried.iloc[-1]["20 places: sent again"]) | 15 .. 24]] had to be sent
 # again, and the page took [[longer than before the long queue = bool(tried.iloc[-1]["20 places: ms"] > 1.2 * tried.iloc[-1]["long: ms"])]]; for most sizes it took [[longer than with ten = bool(tried.iloc[-1]["20 places: ms"] > tried.iloc[0]["20 places: ms"])]], too. **A larger initial window is a bet on the room in a queue
 # that the sender has never seen.** RFC 6928 (section 12) therefore asks a sender to begin smaller where a large first window went wrong.
 #
-# ### Exercise 3: a staircase of your own
-#
-# Build a network with the hosts `h1` and `h2`, [[rate_mbps]] Mbit/s and a delay of [[delay_ms]] ms on each way. Send six TCP transfers or more from `h1` to `h2`, each with another
-# `num_bytes`, and each started when the one before is over (`start_s=...`). Nothing may be lost. Your transfers must lie on at least four different stairs, each within 5 % of your function. Keep the run as `my_run`.
-
-# %% id="staircase"
-my_run = ...
-# BEGIN SOLUTION NO PROMPT
-my_link = nl.Link(
-    "h1", "h2", rate_mbps=own.rate_mbps, delay_ms=own.delay_ms, queue_packets=1000)
-my_network = nl.Topology(["h1", "h2"], links=[my_link])
-my_sizes = [1448 * segments for segments in (1, 10, 11, 30, 31, 70, 71, 150)]
-my_flows = [
-    nl.Tcp("h1", "h2", num_bytes=size, start_s=2 * number)
-    for number, size in enumerate(my_sizes)
-]
-my_run = nl.run(my_network, my_flows, duration_s=2 * len(my_sizes))
-for size, completion_s in zip(my_sizes, my_run.flows["completion_s"]):
-    expected_ms = stairs_ms(size, 2 * own.delay_ms, 10)
-    print(f"{size:6d} bytes: {1000 * completion_s:4.0f} ms, stairs {expected_ms:4.0f} ms")
-# END SOLUTION
-
-# %% id="staircase-check"
-chapter.check.staircase(my_run)
+# </details>
 
 # %% [markdown] id="crowd-text"
 # ## Part 4: the page that takes five times as long
@@ -292,13 +279,13 @@ print(first_packets.to_string(index=False, col_space=widths))
 print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 
 # %% [markdown] id="outlier-words" tags=["minutes-12"]
-# ### Exercise 4: explain the outlier
+# ### Exercise 3: explain the outlier
 #
 # The flags are `S` for SYN, `A` for an acknowledgement, `P` for push. Which packet was lost? How did the sender notice, and what did it wait for? Why could no acknowledgement tell it earlier, as with a lost segment in the middle
 # of a transfer? Three to five sentences, with the times that you read off.
 #
 # <!-- BEGIN SOLUTION -->
-# The first packet, the SYN, got no answer: the second line is the same SYN again, about [[1024 = float(experiments.page_packets(crowd, slowest)["t (ms)"].iloc[1]) | .0f]] ms later. (The SYN or its SYN-ACK was lost. At `h1` nobody can tell which.) The sender noticed only by its
+# The first packet, the SYN, got no answer: the second line is the same SYN again, about [[1024 = float(experiments.page_packets(crowd, slowest)["t (ms)"].iloc[1]) | .0f]] ms later. (The SYN or its SYN-ACK was lost. A capture at `h1` does not show which.) The sender noticed only by its
 # timer, which is one second for a SYN, because it has not yet measured a round trip and cannot know that 100 ms would be long enough. A segment lost in the middle is followed by others; their acknowledgements
 # tell the sender of the gap after one round trip. After the SYN nothing is sent until it is answered, so nothing can tell. From the SYN-ACK on, 100 ms after the second SYN, all goes as usual.
 #
@@ -309,10 +296,32 @@ print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 # - says why no acknowledgement could help: nothing follows a SYN, while segments behind a gap are acknowledged.
 # <!-- END SOLUTION -->
 
-# %% [markdown] id="lost-text"
-# ### The second experiment
+# %% [markdown] id="cut-text"
+# ### Exercise 4: cut the link yourself
 #
-# (Read this after your answer.) Is that the reason? Test it: lose one packet on purpose, and nothing else. The page has ten segments in the first burst and six in the last, and the link is cut while the chosen packet passes.
+# (Read this after your answer.) Is that the reason? Test it: lose the handshake's first packet on purpose, and nothing else. `small_page` calls `connect` at 1 s over `path(10)`, which loses nothing.
+# A list `changes=[...]` of `nl.run` has two entries: `nl.Change(at_s=..., link=("r1", "h2"), up=False)` cuts the link, and a second one with `up=True` mends it. (A cut also loses what is
+# on its way over the link.) Choose both moments, say how long the page will take, and keep a run of 4 s as `my_cut`.
+
+# %% id="cut"
+small_page = nl.Tcp("h1", "h2", num_bytes=16 * 1448, start_s=1)
+my_cut = ...
+# BEGIN SOLUTION NO PROMPT
+my_changes = [
+    nl.Change(at_s=0.99, link=("r1", "h2"), up=False),
+    nl.Change(at_s=1.01, link=("r1", "h2"), up=True),
+]
+my_cut = nl.run(path(10), [small_page], duration_s=4, changes=my_changes)
+print(f"the page took {1000 * my_cut.flows['completion_s'].iloc[0]:.0f} ms")
+# END SOLUTION
+
+# %% id="cut-check" tags=["minutes-10"]
+chapter.check.cut(my_cut)
+
+# %% [markdown] id="lost-text"
+# ### Other packets
+#
+# Other packets can be lost, too. Each of these cuts loses one packet on its way to `h2`, of ten segments in the first burst and six in the last. Which costs most, which least? Say it, then run the cell.
 
 # %% id="lost"
 cut_s = {  # from when to when all packets to h2 are lost
@@ -322,7 +331,6 @@ cut_s = {  # from when to when all packets to h2 are lost
     "a segment of the last burst": (1.2019, 1.2025),
     "the last segment": (1.2065, 1.2080),
 }
-small_page = nl.Tcp("h1", "h2", num_bytes=16 * 1448, start_s=1)
 cases = {}
 for what, (begin_s, end_s) in cut_s.items():
     cut = nl.Change(at_s=begin_s, link=("r1", "h2"), loss_rate=1, reverse={"loss_rate": 0})
@@ -333,10 +341,14 @@ print(lost.to_string(index=False, float_format="%.0f"))
 more_ms = lost.set_index("lost")["more (ms)"]
 
 # %% [markdown] id="lost-why"
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
 # - **In the first burst** a lost segment costs [[1 = more_ms["a segment of the first burst"] | .0f]] ms: the segments behind it are acknowledged (SACK), and the gap is filled while the last burst is on its way.
 # - **In the last burst** nothing else is on its way: the page waits [[100 = more_ms["a segment of the last burst"] | .0f]] ms for the gap to be filled, a round trip.
 # - **The last segment** has nothing behind it. After [[0.4 = more_ms["the last segment"] / 1000 | .1f]] s in all the sender retransmits it as a probe: a *tail loss probe* (RFC 8985).
 # - **The SYN** costs [[1.0 = more_ms["the SYN"] / 1000 | .1f]] s: the first timer (RFC 6298, section 2), which knows nothing of the path.
+#
+# </details>
 #
 # ### Exercise 5: how often?
 #
@@ -375,7 +387,34 @@ chapter.check.repeated(my_finding)
 # ## Summary
 #
 # A short transfer takes $T_0(j + \frac12)$: round trips, and the link's rate decides only once a window fills the path. A larger initial window saves rounds and sends a larger burst into
-# a queue that nobody has measured. A page becomes several times slower if nothing follows the lost packet, because then only a timer can tell: 0.4 s for the last segment, a whole second for the SYN.
+# a queue of unknown size. A page becomes several times slower if nothing follows the lost packet, because then only a timer can tell: 0.4 s for the last segment, a whole second for the SYN.
+
+# %% [markdown] id="staircase-text"
+# ## Optional: a staircase of your own
+#
+# An optional exercise, with no points.
+# Build a network with the hosts `h1` and `h2`, [[rate_mbps]] Mbit/s and a delay of [[delay_ms]] ms on each way. Send six TCP transfers or more from `h1` to `h2`, each with another
+# `num_bytes`, and each started when the one before is over (`start_s=...`). Nothing may be lost. Your transfers must lie on at least four different stairs, each within 5 % of your function. Keep the run as `my_run`.
+
+# %% id="staircase"
+my_run = ...
+# BEGIN SOLUTION NO PROMPT
+my_link = nl.Link(
+    "h1", "h2", rate_mbps=own.rate_mbps, delay_ms=own.delay_ms, queue_packets=1000)
+my_network = nl.Topology(["h1", "h2"], links=[my_link])
+my_sizes = [1448 * segments for segments in (1, 10, 11, 30, 31, 70, 71, 150)]
+my_flows = [
+    nl.Tcp("h1", "h2", num_bytes=size, start_s=2 * number)
+    for number, size in enumerate(my_sizes)
+]
+my_run = nl.run(my_network, my_flows, duration_s=2 * len(my_sizes))
+for size, completion_s in zip(my_sizes, my_run.flows["completion_s"]):
+    expected_ms = stairs_ms(size, 2 * own.delay_ms, 10)
+    print(f"{size:6d} bytes: {1000 * completion_s:4.0f} ms, stairs {expected_ms:4.0f} ms")
+# END SOLUTION
+
+# %% id="staircase-check"
+chapter.check.staircase(my_run)
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
@@ -407,8 +446,8 @@ chapter.panel()
 #
 # ## Limits
 #
-# Real pages come over TLS, which adds a round trip to the handshake (TLS 1.3; two with TLS 1.2), or over QUIC, whose handshake includes it, and from several servers. A name must be looked up first. The sender here has all data at once, and computing takes no time. Losses by chance
-# are not those of a full queue, which come in bursts.
+# Real pages come over TLS, which adds a round trip to the handshake (TLS 1.3; two with TLS 1.2), or over QUIC, whose handshake includes it, and from several servers. A name must be looked up first. The sender here has all data at once, and computing takes no time. Random losses
+# come one at a time; a full queue loses in bursts.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = crowd.settings

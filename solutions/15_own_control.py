@@ -412,7 +412,7 @@ nl.plots.time_series(
 #
 # Is the RTT of a small window longer by the time of two frames? A frame of 1.2 ms at 10 Mbit/s takes 2.4 ms at 5 and 0.6 ms at 20. How much longer will it be there?
 
-# %% id="longer" tags=["optional"]
+# %% id="longer"
 longer_ms = {}
 for rate_mbps in (5, 20):
     other_link = nl.topologies.dumbbell(
@@ -422,7 +422,7 @@ for rate_mbps in (5, 20):
     longer_ms[rate_mbps] = longer_run.intervals.query("t_s > 1")["rtt_ms"].mean() - 40
     print(f"{rate_mbps} Mbit/s: {longer_ms[rate_mbps]:.1f} ms longer")
 
-# %% [markdown] id="rtt-text" tags=["optional"]
+# %% [markdown] id="rtt-text"
 # It is [[5.0 = longer_ms[5] | .1f]] ms at 5 Mbit/s and [[1.2 = longer_ms[20] | .1f]] ms at 20.
 #
 # ## Optional: the RTT of a window

@@ -34,6 +34,11 @@ EXERCISES = {
     ),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
-    "room": Exercise(points=2),
+    # The shares are for: the flows; the routers' links; the hosts' links; the goodput of the long flow.
+    "bias": Exercise(points=2, shares=[0.25, 0.25, 0.25, 1.25]),
     "judge-words": Words(points=3),
+}
+
+UNMARKED = {
+    "room": "It stands after the summary: who stops there must not lose points by it. Its check says what is right."
 }

@@ -31,9 +31,13 @@ EXERCISES = {
         same_as=["theory.slow_start_rounds", "theory.short_flow_ms"],
     ),
     "window": Exercise(points=2, same_as=["theory.slow_start_rounds", "theory.short_flow_ms"]),
-    # The shares are for: the rate; the delay; the transfers; one by one; nothing lost; enough stairs.
-    "staircase": Exercise(points=3, shares=[0.25, 0.25, 0.5, 0.5, 0.5, 1.0]),
     "outlier-words": Words(points=3),
+    # The shares are for: the traffic; the cut; one packet sent again; a packet of the handshake.
+    "cut": Exercise(points=3, shares=[0.25, 0.75, 0.75, 1.25]),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
+}
+
+UNMARKED = {
+    "staircase": "It stands after the summary: who stops there must not lose points by it. Its check says what is right."
 }

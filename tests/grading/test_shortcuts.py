@@ -180,10 +180,14 @@ AROUND = {
         ("my_run = nl.run(chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets), [nl.Udp('h1', 'h3', rate_mbps=0.1)], "
         "duration_s=20, interval_s=0.05)"),
     ),
-    "one transfer as a staircase": (
-        "short_flows", "staircase", 1,
-        ("my_run = nl.run(nl.Topology(['h1', 'h2'], links=[nl.Link('h1', 'h2', rate_mbps=own.rate_mbps, delay_ms=own.delay_ms)]), "
-        "[nl.Tcp('h1', 'h2', num_bytes=1000)], duration_s=2)"),
+    "a cut while no packet passes": (
+        "short_flows", "cut", 1,
+        ("my_cut = nl.run(chapter.settings.path(10), [nl.Tcp('h1', 'h2', num_bytes=16 * 1448, start_s=1)], duration_s=4, "
+        "changes=[nl.Change(at_s=3, link=('r1', 'h2'), up=False), nl.Change(at_s=3.5, link=('r1', 'h2'), up=True)])"),
+    ),
+    "an idle network as six flows without a bias": (
+        "multiplexing", "bias", 0.5,
+        "my_run = nl.run(chapter.settings.topologies.portfolio(), [nl.Tcp('h1', 'h9', congestion='reno')], duration_s=5)",
     ),
 }  # fmt: skip
 """Chapter, exercise, the most points that it may get, and the cell: each was tried, and won more than that."""

@@ -1,15 +1,26 @@
 """Checks of the chapter "Multiplexing". The answers are below."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
-from netlab_course.chapters.multiplexing.settings import EMPTY_MS, L2_MBPS, longest_ms, transfer_and_ping
+from netlab.measure.results import Run
+from netlab.network import topologies
+from netlab.network.link import LinkShape
+from netlab_course.chapters.multiplexing.settings import CROSSING, EMPTY_MS, L2_MBPS, longest_ms, transfer_and_ping
 from netlab_course.checks import Function, Misconception, Number, slips
+from netlab_course.conditions import Condition, Measurement, traffic_in_words, traffic_items
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
+
+_PLAIN = LinkShape()
+MIN_DRAWS, MIN_DRAW_S = 3, 20
+MIN_LONG_MBPS = 1.37
+"""Twice the goodput of h1-h9 in Mbit/s with drop-tail queues and hosts that keep time."""
+MAX_HOST_DELAY_MS = 10
 
 Capacities = Mapping[str, float]
 Routes = Mapping[str, Sequence[str]]
@@ -136,6 +147,95 @@ def _queue_packets(wait_ms: float, rate_mbps: float = L2_MBPS) -> float:
     return wait_ms * rate_mbps * 1000 / (theory.tcp_wire_bytes() * 8)
 
 
+def _long_mbps(run: Run) -> float:
+    """Return the mean goodput in Mbit/s of the flows from h1 to h9 of a run."""
+    flows = run.flows[(run.flows["src"] == "h1") & (run.flows["dst"] == "h9")]
+    return float(flows["goodput_mbps"].mean())
+
+
+def _draws_of_reno(run: Run) -> bool:
+    """Return whether the traffic of a run is `MIN_DRAWS` draws or more of all six Reno flows, each long and without a
+    size or a window of its own.
+    """
+    sent = Counter(f"{item['src']}-{item['dst']}" for item in traffic_items(run))
+    return (
+        set(sent) == set(CROSSING)
+        and all(sent[pair] >= MIN_DRAWS for pair in CROSSING)
+        and all(
+            item["kind"] == "tcp"
+            and item.get("congestion") == "reno"
+            and not (item.get("num_bytes") or item.get("window_bytes"))
+            and (item.get("duration_s") or run.scenario["duration_s"]) >= MIN_DRAW_S
+            for item in traffic_items(run)
+        )
+    )
+
+
+def _between_routers(run: Run) -> list[dict[str, Any]]:
+    """Return the links between two routers as dicts of the scenario file, in the order of a run's scenario."""
+    return [link for link in run.scenario["topology"]["links"] if {link["a"][0], link["b"][0]} == {"r"}]
+
+
+def _hosts_add_only_delay(run: Run) -> bool:
+    """Return whether all other links of a run have no rate, no queue and no loss, and a delay of at most 10 ms."""
+    routers = _between_routers(run)
+    others = [link for link in run.scenario["topology"]["links"] if link not in routers]
+    allowed = {"a", "b", "delay_ms", "jitter_ms"}
+    shapes = [shape for link in others for shape in (link, link.get("reverse") or {})]
+    return all(
+        (value is None or name in {*allowed, "reverse"} or value == getattr(_PLAIN, name, value))
+        for shape in shapes
+        for name, value in shape.items()
+    ) and all((shape.get("delay_ms") or 0) <= MAX_HOST_DELAY_MS for shape in shapes)
+
+
+def _bias() -> Measurement:
+    """Return the check of a student's run of the six flows in which packets come at random moments; it is the same for
+    all students.
+    """
+    usual = [link for link in topologies.portfolio().to_dict()["links"] if {link["a"][0], link["b"][0]} == {"r"}]
+    return Measurement(
+        name="drop-tail and random moments",
+        conditions=[
+            Condition(
+                _draws_of_reno,
+                f"The six flows must send with Reno, {MIN_DRAWS} times or more, for {MIN_DRAW_S} s or more each time.",
+                'contest(my_network, six, congestion="reno", **common) is five draws of 30 s.',
+                traffic_in_words,
+            ),
+            Condition(
+                lambda run: _between_routers(run) == usual,
+                "The links between the routers and their queues must be as they were.",
+                "Copy them from network.links.",
+                lambda run: ", ".join(
+                    f"{link['a']}-{link['b']}" for link in _between_routers(run) if link not in usual
+                ),
+            ),
+            Condition(
+                _hosts_add_only_delay,
+                f"A link of a host may have only jitter_ms and delay_ms, at most {MAX_HOST_DELAY_MS} ms.",
+                "nl.Link(link.a, link.b, delay_ms=..., jitter_ms=...).",
+                lambda run: "another field, or a longer delay",
+            ),
+            Condition(
+                lambda run: _long_mbps(run) >= MIN_LONG_MBPS,
+                f"On average h1-h9 must get {MIN_LONG_MBPS} Mbit/s or more.",
+                "How far must a packet move to find another place in the queue? A frame takes 0.3 to 0.6 ms on a link.",
+                lambda run: f"{_long_mbps(run):.2f} Mbit/s",
+            ),
+        ],
+        right="So the rest was timing: when moments are random, the square-root formula is near (2.0 Mbit/s).",
+        hints=[
+            "Random moments: a link whose jitter_ms is not 0 delays each packet by another time.",
+            "Jitter goes both ways, so jitter_ms must not exceed delay_ms. Is it longer than the time of a few frames?",
+            (
+                "Make a list of links: host links anew with delay_ms and jitter_ms, all others from network.links. "
+                "nl.Topology(network.hosts, network.routers, network.switches, my_links)."
+            ),
+        ],
+    )
+
+
 class Checks:
     """The checks of the chapter "Multiplexing", each an attribute, for one student's numbers."""
 
@@ -171,7 +271,7 @@ class Checks:
                 ),
                 "This is the data in the fair rate. The exercise asks for the rate on the links, headers included.",
             ),
-            right="Nobody can get more without taking from one who has less.",
+            right="No flow can get more without taking from one that has less.",
             hints=[
                 "Which link fills first when all rates rise together? The one with the least room per flow.",
                 "Its flows stop there, with that rate. Subtract it from every link on their routes, then go on with the others.",
@@ -199,6 +299,7 @@ class Checks:
                 "Theory: the empty path has 60 ms, and a full queue before L2 takes 8 * 1514 * packets / rate.",
             ],
         )
+        self.bias = _bias()
         wait_ms = own.most_ms - EMPTY_MS
         room_packets = math.floor(_queue_packets(wait_ms))
         self.room = Number(

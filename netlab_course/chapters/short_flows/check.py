@@ -31,6 +31,9 @@ MIN_STAIRS = 4
 ON_A_STAIR = 0.05
 LATE_S = 0.9
 """The first timer alone takes 1 s. Of 9000 pages with 2 to 4 % loss, two took longer than this time in s with losses of data only."""
+CUT_PAGE_BYTES, CUT_START_S = 16 * MSS_BYTES, 1
+FIRST_TIMER_MS = (1200, 1400)
+"""Limits of the time in ms of a page whose SYN or SYN-ACK is lost once: 1275 ms in a run, 259 ms without a loss."""
 ROUNDS = 2
 """The number of rounds that fit into the deadline of exercise 2."""
 
@@ -57,6 +60,7 @@ class Checks:
         self.stairs = _stairs()
         self.window = _window(own)
         self.staircase = _staircase(own)
+        self.cut = _cut()
         self.repeated = _repeated(own)
 
 
@@ -251,6 +255,73 @@ def _staircase(own: StudentValues) -> Measurement:
             "Sizes of 1, 15, 45 and 105 segments and more need one, two, three and four rounds.",
             '[nl.Tcp("h1", "h2", num_bytes=size, start_s=2 * number) for number, size in enumerate(sizes)] gives each its start.',
             "nl.Topology(['h1', 'h2'], links=[nl.Link('h1', 'h2', rate_mbps=..., delay_ms=..., queue_packets=1000)]).",
+        ],
+    )
+
+
+def _link_states(run: Run) -> list[bool | None]:
+    """Return for each change of a run, in the order of time, whether a link is up after it; None for a change that says
+    nothing of this or sets other fields, too.
+    """
+    changes = sorted(run.scenario.get("changes") or [], key=lambda change: float(change["at_s"]))
+    only_state = {"at_s", "link", "up"}
+    return [
+        change.get("up") if {name for name, value in change.items() if value is not None} <= only_state else None
+        for change in changes
+    ]
+
+
+def _loses_by_itself(run: Run) -> bool:
+    """Return whether a link of a run loses packets at random, in either direction, or does not join h1 and h2."""
+    shapes = [shape for ends in (("h1", "h2"), ("h2", "h1")) for shape in links_on_path(run, *ends)]
+    return not shapes or any(shape.loss_rate or shape.burst_loss for shape in shapes)
+
+
+def _cut() -> Measurement:
+    """Return the check of a student's run in which a link is cut while a packet of the handshake passes; it is the same
+    for all students.
+    """
+    return Measurement(
+        name="a cut of your own",
+        commands=True,
+        conditions=[
+            Condition(
+                lambda run: (
+                    [
+                        (item["kind"], item["src"], item["dst"], item.get("num_bytes"), item.get("start_s"))
+                        for item in traffic_items(run)
+                    ]
+                    == [("tcp", "h1", "h2", CUT_PAGE_BYTES, CUT_START_S)]
+                    and not _loses_by_itself(run)
+                ),
+                "The traffic must be small_page alone, over path(10), which loses nothing by itself.",
+                "nl.run(path(10), [small_page], duration_s=4, changes=[...]).",
+                _sent_in_words,
+            ),
+            Condition(
+                lambda run: _link_states(run) == [False, True],
+                "The link must be cut once and mended once, by up=False and up=True alone.",
+                "changes=[nl.Change(at_s=..., link=..., up=False), nl.Change(at_s=..., link=..., up=True)].",
+                lambda run: f"up is {', '.join(map(str, _link_states(run))) or 'never set'}",
+            ),
+            Condition(
+                lambda run: bool(run.flows["completion_s"].notna().all()) and int(run.flows["retransmits"].sum()) == 1,
+                "One packet must be sent again, and the page must arrive.",
+                "How long is the link down? The SYN leaves at 1 s and is sent again a second later; its answer takes 100 ms.",
+                lambda run: f"{int(run.flows['retransmits'].sum())} sent again; the page took {_taken_in_words(run)}",
+            ),
+            Condition(
+                lambda run: FIRST_TIMER_MS[0] < MS_PER_S * float(run.flows["completion_s"].iloc[0]) < FIRST_TIMER_MS[1],
+                "The lost packet must be the SYN or its answer.",
+                "When does it pass the link? A lost segment of data costs less than the first timer.",
+                _taken_in_words,
+            ),
+        ],
+        right="A second more for one lost packet of the handshake: so this is the reason of the outlier.",
+        hints=[
+            "small_page calls connect at 1 s. Its SYN is at r1 at once, and at h2 half a round trip later.",
+            "A cut that begins before 1 s and ends before the second SYN loses the first one alone.",
+            "The two changes need at_s a little before and a little behind 1 s.",
         ],
     )
 

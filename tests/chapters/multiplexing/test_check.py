@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import netlab as nl
+from netlab.measure.results import Run
 from netlab_course.chapters import multiplexing
 from netlab_course.checks import Check, Status
 from tests.chapters.checking import failure_text, passes
@@ -86,3 +90,41 @@ def test_water_filling_that_returns_nothing_is_not_right(returned: object) -> No
 def test_function_that_returns_no_dict_gets_no_message_about_flows() -> None:
     answer = failure_text(chapter.check.water, lambda capacities_mbps, routes: 5)
     assert "'c': ['B']}: it should return a dict of rates by flow, not int." in answer
+
+
+def crossed(jitter_ms: float, delay_ms: float = 2, *, congestion: str = "reno", draws: int = 3, **queues: Any) -> Run:
+    """A run of the six flows, `draws` times for 20 s, in which the links of hosts have this jitter and delay."""
+    network = nl.topologies.portfolio(**queues)
+    links = [
+        nl.Link(link.a, link.b, delay_ms=delay_ms, jitter_ms=jitter_ms) if "h" in link.a + link.b else link
+        for link in network.links
+    ]
+    starts_s = np.random.default_rng(1).uniform(0, 0.1, (draws, len(chapter.settings.CROSSING)))
+    flows = [
+        nl.Tcp(*pair.split("-"), start_s=22 * draw + start_s, duration_s=20, congestion=congestion)
+        for draw, row in enumerate(starts_s)
+        for pair, start_s in zip(chapter.settings.CROSSING, row, strict=True)
+    ]
+    made = nl.Topology(network.hosts, network.routers, network.switches, links)
+    return nl.run(made, flows, duration_s=22 * draws, interval_s=1)
+
+
+@pytest.mark.library
+def test_flows_with_random_moments_have_no_bias() -> None:
+    passes(chapter.check.bias, crossed(2))
+
+
+@pytest.mark.library
+@pytest.mark.parametrize(
+    ("sentence", "made"),
+    [
+        ("h1-h9 must get 1.37 Mbit/s or more", {"jitter_ms": 0}),
+        ("must send with Reno", {"jitter_ms": 2, "congestion": "cubic"}),
+        ("must send with Reno, 3 times or more", {"jitter_ms": 2, "draws": 1}),
+        ("must be as they were. Seen: r1-r2", {"jitter_ms": 2, "queue_packets": (200, 100, 33)}),
+        ("at most 10 ms", {"jitter_ms": 2, "delay_ms": 40}),
+    ],
+)
+def test_other_runs_of_the_six_flows_are_refused(sentence: str, made: dict[str, Any]) -> None:
+    """Among them the control run: a delay without jitter leaves the bias as it is."""
+    assert sentence in failure_text(chapter.check.bias, crossed(**made))

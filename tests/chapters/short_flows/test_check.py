@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from netlab import Link, Tcp, Topology, interval
+from netlab import Change, Link, Tcp, Topology, interval, run
 from netlab.measure.results import Run
 from netlab.runs.replications import table_of
 from netlab.runs.scenario import Scenario
@@ -177,3 +177,36 @@ def test_large_transfers_lie_on_no_stair() -> None:
     assert "on 4 different stairs or more, each within 5 % of your function. Seen: 0;" in failure_text(
         chapter.check.staircase, run
     )
+
+
+def cut(begin_s: float, end_s: float, **other: Any) -> Run:
+    """A run of the small page in which the link to h2 is cut from one moment to another."""
+    states = other.get("states", ({"up": False}, {"up": True}))
+    changes = [
+        Change(at_s=at_s, link=("r1", "h2"), **state) for at_s, state in zip((begin_s, end_s), states, strict=True)
+    ]
+    page = Tcp("h1", "h2", num_bytes=16 * 1448, start_s=other.get("start_s", 1))
+    network = chapter_settings.path(loss_rate=other.get("loss_rate", 0.0))
+    return run(network, [page], duration_s=6, changes=changes)
+
+
+@pytest.mark.library
+@pytest.mark.parametrize(("begin_s", "end_s"), [(0.99, 1.01), (0.5, 1.9), (1.02, 1.06)])
+def test_a_cut_of_a_packet_of_the_handshake_passes(begin_s: float, end_s: float) -> None:
+    """The SYN, the SYN for a longer time, and what is on its way: a cut loses that as well."""
+    passes(short_flows.begin().check.cut, cut(begin_s, end_s))
+
+
+@pytest.mark.library
+def test_any_other_cut_is_refused_with_its_reason() -> None:
+    losing = ({"loss_rate": 1.0}, {"loss_rate": 0.0})
+    cases = {
+        "One packet must be sent again, and the page must arrive. Seen: 0 sent again": cut(3, 3.5),
+        "Seen: 2 sent again": cut(0.99, 2.5),
+        "must be the SYN or its answer": cut(1.2065, 1.2066),
+        "must be small_page alone": cut(1.99, 2.01, start_s=2),
+        "which loses nothing by itself": cut(0.99, 1.01, loss_rate=0.001),
+        "cut once and mended once, by up=False and up=True alone": cut(0.99, 1.01, states=losing),
+    }
+    for sentence, made in cases.items():
+        assert sentence in failure_text(short_flows.begin().check.cut, made)
