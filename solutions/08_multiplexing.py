@@ -181,8 +181,8 @@ print(shares.round(2).to_string(index=False, na_rep="", col_space=9))
 #
 # The shares are not. In experiments 1 and 2 all flows deserve the same and take the same path, and one tenth of a second decides which flow gets more. The
 # fair share lies within [[each of their intervals = bool(((shares["mean"] - shares["fair"]).abs() < shares["+-"])[shares["experiment"].isin([1, 2]) & (shares["pair"] != "together")].all())]]: as far as these draws can tell, no flow is favoured. It does not average out within 25 s: with CUBIC [[four to seven seconds = all(4 <= chapter.settings.between_cuts_s(runs[number]) <= 7 for number in (1, 2, 3))]] lie between two cuts of a flow
-# ([longer draws, and what cuts do](#Optional:-when-shares-change)). **A published share is one more draw.**
-# [[Four of the lab's nine = int(shares.round(2).query("pair != 'together' and least <= published <= most").shape[0]) | 4 .. 4]] lie between our smallest and our largest. [An optional part](#Optional:-which-flow-was-first?) looks for the reason of the others.
+# (see "when shares change", after the summary). **A published share is one more draw.**
+# [[Four of the lab's nine = int(shares.round(2).query("pair != 'together' and least <= published <= most").shape[0]) | 4 .. 4]] lie between our smallest and our largest. "Which flow was first?", after the summary, looks for the reason of the others.
 #
 # </details>
 #
@@ -199,8 +199,7 @@ print(shares.round(2).to_string(index=False, na_rep="", col_space=9))
 #
 # `transfer_and_ping(own.room_packets)` has a transfer, a ping beside it, a queue of [[room_packets]] packets before L2, and a
 # call over L2 too. A colleague says: "On average the longest ping (column `rtt_max_ms`) takes more than [[stated_ms]] ms." What does $T_\text{full}$ say?
-# Show it with an interval. First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat`
-# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
+# Show with an interval whether he is right. (The recipe is in the first hint.)
 
 # %% id="transfer-and-ping"
 def transfer_and_ping(room_packets):
@@ -212,6 +211,7 @@ def transfer_and_ping(room_packets):
 
 
 # %% id="repeated"
+# The verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of the longest pings that lies below {own.stated_ms} ms."

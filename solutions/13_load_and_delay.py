@@ -287,7 +287,7 @@ times_prediction.compare(short.max() / short.min())
 # - *Bias.* The mean of the 40 short runs is [[13.3 = short.mean() | .1f]] ms, and its interval [[excludes = nl.interval(short).mean + nl.interval(short).half_width < 17.5]] the [[17.5 ms = experiments.theory_ms("one size", 0.95) | 17.45 .. 17.55]] of theory. More short runs would not cure that: they would only make the interval around
 #   the wrong number smaller. There are two reasons. A run begins with an empty queue. And each run has the same number of packets, so none has the lasting excess of packets that
 #   makes the longest queues. A simulation of the queue tells them apart (20 000 runs of 2 s each, so all is known to 0.15 ms): 14.8 ms with the empty beginning alone, 15.6 ms with the same number alone, 13.5 ms with both, and
-#   17.3 ms with neither. In longer runs both matter less. The intervals of the two others [[hold 17.5 ms = all(abs(nl.interval(rows["delay_ms"]).mean - 17.51) <= nl.interval(rows["delay_ms"]).half_width for seconds, rows in lengths.items() if seconds > 2)]], but that of 8 s does so only because it is
+#   17.3 ms with neither. In longer runs both matter less. The intervals of the two others [[hold 17.5 ms = all(abs(nl.interval(rows["delay_ms"]).mean - 17.51) <= nl.interval(rows["delay_ms"]).half_width for seconds, rows in lengths.items() if seconds > 2)]], but the one of 8 s only because it is
 #   wide: 60 runs (seeds 1 to 60) gave 16.1 ± 0.9 ms.
 #
 # </details>
@@ -301,9 +301,10 @@ times_prediction.compare(short.max() / short.min())
 # to within 3 % (half width of the 95 % interval). Choose how long and how often. Make a plan first: what is $\theta$ here, and which $d$ gives one run a scatter of 3 %?
 # 1500 s of network time in all are enough (a few seconds of computing).
 #
-# First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat` with 8 to 30 seeds, `my_interval` of its column `delay_ms`, and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)? (If your engine runs in real time, 30 % is enough.)
+# Show with an interval of the column `delay_ms` whether he is right. (If your engine runs in real time, 30 % is enough.)
 
 # %% id="busy"
+# The verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of 3 % or less that lies above {own.stated_ms} ms."
@@ -435,7 +436,7 @@ print(
 # <details><summary><b>Why?</b> (Open it when you have an answer of your own.)</summary>
 #
 # One more call [[more than doubles = late_next.mean > 2 * late_now.mean]] the share of late packets, because the tail's time grows with $1/(1-\rho)$. The rest is no waste: other traffic can have it, if calls may overtake it.
-# Packets here come at random moments. [Calls that send by a clock](#Optional:-calls-that-keep-time) do better. Traffic in bursts does worse: there a load of 50 % can be too much.
+# Packets here come at random moments. Calls that send by a clock (after the summary) do better. Traffic in bursts does worse: there a load of 50 % can be too much.
 #
 # </details>
 

@@ -159,7 +159,7 @@ print(f"between 28 and 44 segments, {powers.idxmax()} have the greatest power")
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # Below 33 segments the measured RTT is [[two to three milliseconds longer = bool((fixed.query("window < 33")["rtt_ms"] - 40).between(2, 3).all())]] than $T_0$: each frame takes 1.2 ms to be sent,
-# and an acknowledgement often waits for a second segment, which theory leaves out. (So it should be two frames' times: [an optional run](#Optional:-two-frames-longer) shows it.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
+# and an acknowledgement often waits for a second segment, which theory leaves out. (So it should be two frames' times: see "two frames longer", after the summary.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
 #
 # The curve has a corner. Up to it a larger window buys rate and costs no delay; beyond it a larger window buys delay and no rate. Of these six windows
 # [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]] has the greatest power. Between 28 and 44, tried one by one, it is [[35 = powers.idxmax() | .0f]]: the measured RTT begins to grow two segments later than in theory, because one segment is always being
@@ -255,8 +255,8 @@ print(experiments.table(found))
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # Those that wait for a loss (CUBIC, DCTCP, AIMD) fill the queue, whatever its size: they get the most data through, here [[at more than twice Vegas' delay = bool(found.set_index("control").loc["cubic", "rtt95_ms"] > 2 * found.set_index("control").loc["vegas", "rtt95_ms"])]]. Vegas gives up
-# a little rate. Its power is [[the greatest of the four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]]. ([At five other moments of
-# the trace, too](#Optional:-other-traces).)
+# a little rate. Its power is [[the greatest of the four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]]. (At five other moments of
+# the trace, too: see "other traces" below.)
 #
 # </details>
 #
@@ -336,11 +336,11 @@ for trace, start_s in moments:
 #
 # ### Exercise 4: show it
 #
-# First write `my_refutation`: which interval would refute that yours is better? Then repeat it with 8 to 30 seeds of your choice. For each seed divide the power of `Mine` (`goodput_mbps / rtt_ms` of `h2`) by the power of `Aimd`
-# (`h1`). Give `my_table` of `nl.repeat`, `my_interval` of the ratios, and `my_verdict`: is 1 (no difference) `"above"` your interval, `"inside"` it or `"below"` it?
+# A colleague says: "`Mine` has more than [[stated_times]] times the power of `Aimd` there." Show with an interval whether he is right: of the ratio, for each seed, of the power of `Mine` (`goodput_mbps / rtt_ms` of `h2`) and the power of `Aimd`
+# (`h1`).
 
 
-# %% id="repeated"
+# %% id="repeated-scenario"
 def side_by_side(first, second):
     """Two equal lossy links; `first` controls the flow over one, `second` over the other."""
     slow = {"rate_mbps": 10, "delay_ms": 20, "queue_packets": 200, "loss_rate": 0.01}
@@ -351,9 +351,11 @@ def side_by_side(first, second):
     return nl.Scenario(two_paths, flows, duration_s=5)
 
 
+# %% id="repeated"
+# The verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = "An interval of the ratios that holds 1, or lies below it."
+my_refutation = f"An interval of the ratios that lies below {own.stated_times}."
 my_table = nl.repeat(side_by_side(Aimd, Mine), seeds=10)
 my_powers = my_table.copy()
 my_powers["power"] = my_powers["goodput_mbps"] / my_powers["rtt_ms"]
@@ -361,7 +363,12 @@ my_wide = my_powers.pivot_table(index="seed", columns="src", values="power")
 my_ratios = my_wide["h2"] / my_wide["h1"]
 my_interval = nl.interval(my_ratios)
 mean, half = my_interval
-my_verdict = "above" if mean + half < 1 else "below" if mean - half > 1 else "inside"
+if mean - half > own.stated_times:
+    my_verdict = "supported"
+elif mean + half < own.stated_times:
+    my_verdict = "refuted"
+else:
+    my_verdict = "undecided"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_refutation, my_verdict]
 

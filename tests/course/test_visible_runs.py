@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import jupytext
+import jupytext  # type: ignore[import-untyped]
 import nbformat
 import pytest
 
@@ -125,7 +125,7 @@ def test_at_least_four_of_five_runs_are_in_the_cells(solution: Path) -> None:
 
 
 def runs_in(code: str, topic: str, runners: set[str] | frozenset[str] = frozenset()) -> list[str]:
-    """The runs in a piece of code, also by `runners`, functions of the notebook that run something."""
+    """Return the runs in a piece of code, also by `runners`, functions of the notebook that run something."""
     return [
         text
         for where, what, text in calls(ast.parse(code))
@@ -136,7 +136,7 @@ def runs_in(code: str, topic: str, runners: set[str] | frozenset[str] = frozense
 
 
 def runners_of(cells: list[str], topic: str) -> set[str]:
-    """The functions in a notebook's cells that run something."""
+    """Return the functions in a notebook's cells that run something."""
     defined = [node for code in cells for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)]
     found: set[str] = set()
     while more := {node.name for node in defined if runs_in(ast.unparse(node), topic, found)} - found:

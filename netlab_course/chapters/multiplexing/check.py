@@ -218,8 +218,14 @@ def _bias() -> Measurement:
                 lambda run: "another field, or a longer delay",
             ),
             Condition(
-                lambda run: _long_mbps(run) >= MIN_LONG_MBPS,
-                f"On average h1-h9 must get {MIN_LONG_MBPS} Mbit/s or more.",
+                # A flow alone, or on other links, has this goodput without any jitter.
+                lambda run: (
+                    _draws_of_reno(run)
+                    and _between_routers(run) == usual
+                    and _hosts_add_only_delay(run)
+                    and _long_mbps(run) >= MIN_LONG_MBPS
+                ),
+                f"Beside the others, h1-h9 must get {MIN_LONG_MBPS} Mbit/s or more on average.",
                 "How far must a packet move to find another place in the queue? A frame takes 0.3 to 0.6 ms on a link.",
                 lambda run: f"{_long_mbps(run):.2f} Mbit/s",
             ),

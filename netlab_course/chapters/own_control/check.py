@@ -29,6 +29,7 @@ from netlab_course.conditions import Build, Condition
 from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 
 Runs = dict[str, Any]
 FIRST_LOSS_S, SLOW_START_S = 1, 2
@@ -456,6 +457,7 @@ class Checks:
             unit="",
             right="A ratio of 1 would mean no difference. Would your verdict hold on another network?",
             compared="1",
+            statement=Statement(own.stated_times),
             slips={
                 "this is the ratio upside down: h2, with Mine, goes above": _upside_down,
                 "this is the difference, and the ratio is asked for": _differences,

@@ -1,5 +1,6 @@
 """Networks and own numbers of the chapter "Your own congestion control", without answers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from netlab import theory
@@ -10,7 +11,8 @@ from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
-from netlab_course.own_numbers import OwnNumbers
+from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.statements import stated_number
 
 RATE_MBPS, BASE_RTT_MS, QUEUE_PACKETS = 10.0, 40, 200
 FIXED_S, STEADY_S, TRACE_S, LOSSY_S = 5.0, 8.0, 10.0, 5.0
@@ -19,6 +21,22 @@ TRACE_RTT_MS, TRACE_QUEUE_PACKETS = 40, 150
 LANDMARKS = ("cubic", "bbr", "vegas", "dctcp")
 LOSS_RATE = 0.01
 
+_USUAL_RATIO = 1.8
+"""The power of a control that looks at delay divided by AIMD's over the lossy links: 1.1 to 2.6 in six variants."""
+_STATED_RATIOS = (0.68, 1.5, 0.6, 1.65)
+"""The numbers that a statement may have, relative to this ratio; an own class may have any other."""
+
+
+def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
+    """Return the numbers that follow from a student's numbers, by name: the RTT of the worked example in ms,
+    `worked_rtt_ms`, and the number of the copy's statement on the ratio of powers, `stated_times`.
+    """
+    return {
+        "worked_rtt_ms": theory.transmission_delay_ms(own.worked_window * FRAME_BYTES, own.worked_rate_mbps),
+        "stated_times": stated_number(own, _USUAL_RATIO, _STATED_RATIOS),
+    }
+
+
 NUMBERS = OwnNumbers(
     {
         "rate_mbps": (6, 4, 5, 7, 8, 9, 10, 12),
@@ -26,9 +44,7 @@ NUMBERS = OwnNumbers(
         "worked_rate_mbps": (5, 4, 6, 8),
         "worked_window": (60, 50, 55, 65, 70, 75, 80, 90),
     },
-    derive=lambda own: {
-        "worked_rtt_ms": theory.transmission_delay_ms(own.worked_window * FRAME_BYTES, own.worked_rate_mbps)
-    },
+    derive=_derived_numbers,
 )
 
 

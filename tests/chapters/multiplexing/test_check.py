@@ -118,7 +118,7 @@ def test_flows_with_random_moments_have_no_bias() -> None:
 @pytest.mark.parametrize(
     ("sentence", "made"),
     [
-        ("h1-h9 must get 1.37 Mbit/s or more", {"jitter_ms": 0}),
+        ("h1-h9 must get 1.37 Mbit/s or more on average", {"jitter_ms": 0}),
         ("must send with Reno", {"jitter_ms": 2, "congestion": "cubic"}),
         ("must send with Reno, 3 times or more", {"jitter_ms": 2, "draws": 1}),
         ("must be as they were. Seen: r1-r2", {"jitter_ms": 2, "queue_packets": (200, 100, 33)}),

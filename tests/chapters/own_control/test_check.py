@@ -226,7 +226,7 @@ def test_the_repeated_measurement_is_of_the_two_classes_by_their_names() -> None
     assert repeated.scenario().to_dict() == side_by_side(Aimd, mine).to_dict()
     swapped = pd.DataFrame({"seed": [1]})
     swapped.attrs["scenario"] = side_by_side(mine, Aimd).to_dict()
-    found = RepeatedMeasurement(swapped, (1.0, 1.0), {}, "inside")
+    found = RepeatedMeasurement(swapped, (1.0, 1.0), {}, "undecided")
     assert "tcp h1 to h3 with class Mine, tcp h2 to h4 with class Aimd" in repeated.conditions[0].complaint(found)
     table = pd.DataFrame({"seed": [1, 1], "src": ["h1", "h2"], "goodput_mbps": [2.0, 6.0], "rtt_ms": [40.0, 60.0]})
     assert repeated.values(table).tolist() == pytest.approx([2.0])
@@ -260,6 +260,7 @@ def test_another_quotient_is_named_and_costs_one_condition(instead: Any, sentenc
     goodput = table.pivot_table(index="seed", columns="src", values="goodput_mbps")
     values = instead(goodput / table.pivot_table(index="seed", columns="src", values="rtt_ms"), goodput)
     mean, half = nl.interval(values)
-    word = "above" if mean + half < 1 else "below" if mean - half > 1 else "inside"
-    told = failure_text(repeated, [table, (mean, half), "An interval that holds 1, or lies below it.", word])
+    number = chapter.own.stated_times
+    word = "refuted" if mean + half < number else "supported" if mean - half > number else "undecided"
+    told = failure_text(repeated, [table, (mean, half), f"An interval that lies below {number}.", word])
     assert sentence in told and "1 of 5 conditions" in told

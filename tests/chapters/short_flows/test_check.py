@@ -76,8 +76,8 @@ def test_each_condition_is_checked_in_the_run() -> None:
             own, segments=(1, 2, 3, 12, 13, 40)
         ),
     }
-    for sentence, run in cases.items():
-        assert sentence in failure_text(chapter.check.staircase, run)
+    for sentence, made in cases.items():
+        assert sentence in failure_text(chapter.check.staircase, made)
 
 
 def test_a_transfer_that_never_ended_is_not_over() -> None:
