@@ -144,7 +144,7 @@ class Repetition(Build):
                 if self.with_figure
                 else f"Where must the interval lie, seen from {self._judged}, if the statement is wrong? That is my_refutation."
             )
-            self.hints = [*self.hints, last]
+            self.hints = [*([] if self.with_figure else [self._recipe]), *self.hints, last]
 
     @property
     def with_figure(self) -> bool:
@@ -169,6 +169,15 @@ class Repetition(Build):
     def _parts(self) -> tuple[str, ...]:
         """The names of the four parts of an answer in their order: table, interval, figure or refutation, verdict."""
         return (_TABLE, _INTERVAL, _FIGURE if self.with_figure else _REFUTATION, f'a word such as "{self.words[1]}"')
+
+    @property
+    def _recipe(self) -> str:
+        """The steps of a repeated measurement without a figure, for the first hint."""
+        return (
+            "First my_refutation, a sentence: which interval would refute it? Then my_table = nl.repeat(..., seeds=...) with "
+            f"{MIN_SEEDS} to {MAX_SEEDS} seeds, my_interval = nl.interval(...) of one value for each seed, and my_verdict by "
+            f"the interval: {', '.join(map(repr, self.words))}. Chapter 5 has the whole recipe."
+        )
 
     def _usual_conditions(self) -> list[Condition]:
         """Return the conditions on the scenario, the seeds, the interval, the figure and its axis (if asked for), the

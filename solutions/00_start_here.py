@@ -40,7 +40,7 @@ nl.plots.topology(network, title="Three hosts and a router")
 # %% [markdown] id="predict-text"
 # ## A prediction, and a ping
 #
-# A *ping* is a small packet that the other side sends back. The time until it is back is the *round-trip time*. Before you run it: how many milliseconds will a ping from `h1` to `h2` take? Write the number in place of `...`. Nobody grades predictions. They
+# A *ping* is a small packet that the other side sends back. The time until it is back is the *round-trip time*. Before you run it: how many milliseconds will a ping from `h1` to `h2` take? Write the number in place of `...`. Predictions are not graded. They
 # help you to notice what you did not know.
 
 # %% id="predict"
@@ -81,7 +81,7 @@ flow = run.flows.iloc[0]
 print(f"goodput {flow['goodput_mbps']:.1f} Mbit/s, round-trip time {flow['rtt_ms']:.0f} ms")
 
 # %% [markdown] id="panel-text"
-# A ping from `h1` to `h3` takes 50 ms when nobody else sends. The download made the time longer. Why? Packets wait in the queue. The chapters are about such questions.
+# A ping from `h1` to `h3` takes 50 ms when no other host sends. The download made the time longer. Why? Packets wait in the queue. The chapters are about such questions.
 #
 # ## A panel
 #

@@ -60,7 +60,7 @@ modest_prediction = nl.checks.predict(
 # is a queue. When the queue is full, the router drops what comes next. (This is called *drop-tail*.)
 #
 # `Link("r1", "h3", ...)` sets both directions; `reverse={...}` makes the way back so fast that it plays no
-# part. The network and the published results are those of `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021.
+# part. The network and the published results come from `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021.
 
 # %% id="network" tags=["figure"]
 network = nl.Topology(
@@ -168,31 +168,25 @@ nl.plots.Comparison(
 # %% id="staircase-compare"
 at_5_mbps = goodput_mbps[offered_mbps.index(5)]
 at_10_mbps = goodput_mbps[offered_mbps.index(10)]
-print(
-    f"measured at 5 Mbit/s offered: {at_5_mbps:.3f}, at 10 Mbit/s: {at_10_mbps:.3f};\n"
-    "published by epfl: 4.798 for both"
-)
+print(f"at 10 Mbit/s: {at_10_mbps:.3f}; published by epfl: 4.798")
 goodput_prediction.compare(at_5_mbps, theory=limit(5, 1000, 38))
 
-# %% [markdown] id="changed-text" tags=["optional"]
-# ### Optional: change one thing
+# %% [markdown] id="changed-text"
+# ### Change one thing
 #
-# Datagrams of 200 bytes in place of 1000. By how much does the limit fall? Say it, then run the cell. Try other sizes.
+# Datagrams of 200 bytes, not 1000. By how much does the limit fall? Say it, then run.
 
-# %% id="changed" tags=["optional"]
+# %% id="changed"
 changed_payload_bytes = 200
 for payload_bytes in (1000, changed_payload_bytes):
     flow = nl.Udp("h1", "h3", rate_mbps=10, payload_bytes=payload_bytes)
     changed_run = nl.run(network, [flow], nl.run_length_s(10, real_s=4))
-    changed_mbps = changed_run.flows["goodput_mbps"][0]
-    print(
-        f"{payload_bytes} bytes: {changed_mbps:.2f} Mbit/s, "
-        f"your limit {limit(5, payload_bytes, 38):.2f}"
-    )
+    mbps, most_mbps = changed_run.flows["goodput_mbps"][0], limit(5, payload_bytes, 38)
+    print(f"{payload_bytes} bytes: {mbps:.2f} Mbit/s, your limit {most_mbps:.2f}")
 
 # %% [markdown] id="gap-text"
 # **They differ.** Above the limit [[4.798 = at_10_mbps | .3f]] Mbit/s arrive. The theory of the wire allows 4.690, so the measurement is higher by
-# [[2.3 % = at_10_mbps / 4.69 - 1 | 0.0225 .. 0.0235]] of the theory. A maximum that is exceeded is no maximum. The `epfl` lab saw the same and called it close. But our
+# [[2.3 % = at_10_mbps / 4.69 - 1 | 0.0225 .. 0.0235]] of the theory. The `epfl` lab saw the same and called it close. But our
 # measurement and the published one agree to four digits.
 #
 # So the link must count fewer bytes than a wire carries. How many? Measure it.
@@ -309,9 +303,9 @@ experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # Measured round trips lie [[1 to 2 ms = experiments.above_the_line_ms(slow, 5.2, limit(5, 1000, 14)).between(0.5, 2.5).all()]] above the line. The line counts what is in the queue. A ping also waits for
-# what has left the queue and is still on the link. On our link that may be 2019 bytes, here nearly two datagrams: the slowest datagram took as long as
-# [[101.9 = slow.flows["delay_max_ms"].iloc[0] / (1042 * 8 / 5000) | .1f]] datagrams need, 100 in the queue (itself the last) and 1.9 on the link. After 2 s [[more than a third = slow.pings[slow.pings["t_s"] > 2]["rtt_ms"].isna().mean() | 0.334 .. 0.45]] of the pings are lost, far more than of the datagrams. The datagrams come
-# at equal intervals and take each place soon after it becomes free; a ping that comes later finds the queue full. [A second experiment](#Optional:-which-pings-are-lost), with datagrams at random moments, shows it. A lost ping has no dot, and it is missing from a mean RTT, too.
+# what has left the queue and is still on the link. The slowest datagram took as long as
+# [[101.9 = slow.flows["delay_max_ms"].iloc[0] / (1042 * 8 / 5000) | .1f]] datagrams need: 100 in the queue and 1.9 on the link. After 2 s [[more than a third = slow.pings[slow.pings["t_s"] > 2]["rtt_ms"].isna().mean() | 0.334 .. 0.45]] of the pings are lost, far more than of the datagrams. The datagrams come
+# at equal intervals and take each place soon after it becomes free; a ping that comes later finds the queue full. A second experiment (see "which pings are lost", after the summary) shows it.
 #
 # </details>
 #
@@ -368,8 +362,7 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 #
 # Hardly. Datagrams that come at random moments find the queue full equally often, so both hosts lose the same
 # fraction (Wolff, 1982). The theory is for the long run. In 15 s up to 100 datagrams are late rather than lost: up to 1.1 % of A2's and 0.5 % of A3's. So
-# [[the measured losses are a little lower = bool((found.query("scenario != 'A1'").groupby(["scenario", "src"])["loss_rate"].mean().to_numpy() < [0.0403, 0.0403, 0.5202, 0.5202]).all())]], and the theory may lie outside the interval. (Senders with exactly equal intervals are another story: see "Clockwork", after the summary. The published results
-# are there, too.)
+# [[the measured losses are a little lower = bool((found.query("scenario != 'A1'").groupby(["scenario", "src"])["loss_rate"].mean().to_numpy() < [0.0403, 0.0403, 0.5202, 0.5202]).all())]], and the theory may lie outside the interval. (Equal intervals are different: see "clockwork", after the summary.)
 #
 # </details>
 #

@@ -222,7 +222,7 @@ unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 
 # %% [markdown] id="pairs-why"
 # The same eight runs of each, and now the order is right in [[all eight = bool((small > large).all())]] pairs. The interval is [[eleven = unpaired.half_width / paired.half_width | 10.5 .. 11.5]] times narrower, and it does not hold 0. Eight runs estimate
-# this ratio poorly; with 200 runs of each it is [about eight](#Optional:-how-much-pairs-help). So without pairs we would need about sixty times the runs.
+# this ratio poorly; with 200 runs of each it is about eight (see "how much pairs help", after the summary). So without pairs we would need about sixty times the runs.
 #
 # **Two independent samples.** Runs with other seeds have no partner, so there is nothing to subtract row by row: another order of the rows would give another
 # interval. `nl.interval(small, other)` computes the interval of the difference of two independent means (Welch, 1947): $h = t\sqrt{s_1^2/r_1 + s_2^2/r_2}$. Its $t$ is that
@@ -236,7 +236,7 @@ unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 # </details>
 #
 # Pairing helps only if the seed gives both settings the same random events. Datagrams that leave at random moments do so whatever the network does, so here both see the same traffic. TCP answers to
-# the network: after the first loss two runs go different ways, and pairs [help less](#Optional:-how-much-pairs-help). Try it before you count on it.
+# the network: after the first loss two runs go different ways, and pairs help less. Try it before you count on it.
 
 # %% [markdown] id="changed-text"
 # **Change one thing.** Let the other queue have room for 30 packets, not 22. The difference grows. Does its interval become wider or narrower? Predict, then run it.
@@ -255,7 +255,7 @@ print(f"Room for 20 minus room for {changed_queue_packets}: {changed:.3f}")
 # with A in it: [[offered_kbps]] kbit/s at random moments over 5 Mbit/s, for 5 s. You may make **24 runs in all**. Hand over a list of three:
 #
 # - `my_tables`, a dictionary with a table of `nl.repeat` for each letter;
-# - `my_interval`, the interval of the differences: the loss rate (a fraction) of the next best queue minus that of your choice, fresh seed by fresh seed;
+# - `my_interval`, the interval of the differences: the loss rate (a fraction) of the next best queue minus the loss rate of your choice, fresh seed by fresh seed;
 # - `my_choice`, the letter of the queue that loses the fewest.
 #
 # The check wants an interval that does not hold 0. Twenty-four runs are enough, but not for every plan. First a few runs of each queue show which one is out. Then compare the other two
@@ -461,7 +461,7 @@ chapter.panel()
 # ## Limits
 #
 # Loss rates near 0 are far from normally distributed, and there the formula is too optimistic. Each run sends a fixed number of datagrams at random moments, so
-# runs scatter less than those of a true Poisson process. Real machines add scatter of their own, which virtual time does not have.
+# runs scatter less than with a true Poisson process. Real machines add scatter of their own, which virtual time does not have.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 print(f"netlab {nl.__version__}; seeds 1 to 16")

@@ -314,27 +314,25 @@ comparison.figure.update_xaxes(
 #
 # *Scatter*: chance decides which datagram finds the free place. In 20 s the shared link sends 3600 datagrams. At 10 Mbit/s one in eleven is
 # `h1`'s: 327, give or take $\sqrt{3600 \cdot \frac{1}{11} \cdot \frac{10}{11}} = 17$, or 5 %. *Below the line at 0.5*: there what
-# the shared link sends on fills both exits exactly. Irregular arrivals leave an exit idle now and then, and wait in its queue at other times. The exits drop nothing, but some of it [arrives too late](#Optional:-late-at-the-exits) to count.
+# the shared link sends on fills both exits exactly. Irregular arrivals leave an exit idle now and then, and wait in its queue at other times. The exits drop nothing, but some of it arrives too late (see "late at the exits", after the summary) to count.
 #
 # </details>
 #
 # **Where is it worst?** $G$ falls on and on, towards 0.48 Mbit/s. The slope is $-Ru / (1 + X_2)^2$:
 # just above 0.5 Mbit/s each Mbit/s too much costs 0.64 Mbit/s, at 10 Mbit/s only 0.012. **The first step beyond the fair rate does the most harm.**
 
-# %% [markdown] id="changed-text" tags=["optional"]
-# ### Optional: change one thing
+# %% [markdown] id="changed-text"
+# ### Change one thing
 #
 # The exit to `h3` becomes as fast as the shared link, 1.5 Mbit/s. `h2` sends 10 Mbit/s as before. Does `h1` get more? And both together? Say it, then run the cell.
 
-# %% id="changed" tags=["optional"]
+# %% id="changed"
 changed_exit_mbps = 1.5
 exit_link = nl.Link("r2", "h3", rate_mbps=changed_exit_mbps, queue_packets=50)
 wider = nl.Topology(network.hosts, network.routers, links=[*network.links[:-1], exit_link])
 for exit_mbps, path in {0.5: network, changed_exit_mbps: wider}.items():
     changed = climb(path, [10]).loc[10]
-    print(
-        f"exit of {exit_mbps} Mbit/s: h1 {changed['h1']:.2f}, both {changed.sum():.2f} Mbit/s"
-    )
+    print(f"exit of {exit_mbps}: h1 {changed['h1']:.2f}, both {changed.sum():.2f} Mbit/s")
 
 # %% [markdown] id="fair-text"
 # ## Part 3: the rates that fit
@@ -346,12 +344,9 @@ for exit_mbps, path in {0.5: network, changed_exit_mbps: wider}.items():
 
 
 # %% id="fair-run"
-def udp_pair(first_mbps, second_mbps):
+def udp_pair(h1_mbps, h2_mbps):
     """UDP from h1 and h2 at these rates."""
-    return [
-        nl.Udp("h1", "h4", rate_mbps=first_mbps),
-        nl.Udp("h2", "h3", rate_mbps=second_mbps),
-    ]
+    return [nl.Udp("h1", "h4", rate_mbps=h1_mbps), nl.Udp("h2", "h3", rate_mbps=h2_mbps)]
 
 
 pairs = {"lab": udp_pair(1, 0.5), "TCP": [nl.Tcp("h1", "h4"), nl.Tcp("h2", "h3")]}
@@ -462,10 +457,7 @@ chapter.check.rescue(rescued)
 # %% id="rescue-run"
 if isinstance(rescued, nl.Topology):
     got = nl.run(rescued, udp_pair(1, 10), duration_s=30, interval_s=1).goodput_mbps(after_s=5)
-    print(
-        f"measured: h1 {got.iloc[0]:.2f}, h2 {got.iloc[1]:.2f}, "
-        f"together {got.sum():.2f} Mbit/s"
-    )
+    print(f"h1 {got.iloc[0]:.2f}, h2 {got.iloc[1]:.2f}, both {got.sum():.2f} Mbit/s")
 
 # %% [markdown] id="rescue-why"
 # What must be dropped should be dropped early, before it takes a place from others. But who sets the rate of the slower link? Somebody had to know the

@@ -24,7 +24,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers, and your reason for the first one in a sentence. Nobody grades the numbers.
+# Write down two numbers, and your reason for the first one in a sentence. The numbers are not graded.
 #
 # TCP's sender has a *window*: the most bytes in flight without an acknowledgement. Here the
 # window is 100 kB (1 kB is 1000 bytes), the link has 100 Mbit/s, the way there and back takes 16 ms, and [[47 = settled_mbps(by_window[1]) | .0f]] Mbit/s of data arrive.
@@ -164,12 +164,12 @@ rtt_prediction.compare(settled_rtt_ms(by_window[-1]), theory=207 * 1538 * 8 / 10
 #
 # </details>
 
-# %% [markdown] id="changed-text" tags=["optional"]
-# ### Optional: change one thing
+# %% [markdown] id="changed-text"
+# ### Change one thing
 #
 # Halve the delay. Which of the eight goodputs double, and which stay? Say it, then run the cell.
 
-# %% id="changed" tags=["optional"]
+# %% id="changed"
 changed_delay_ms = 4
 shorter = cable(delay_ms=changed_delay_ms)
 changed = nl.sweep([transfer_over(shorter, int(1000 * kb)) for kb in windows_kb])
@@ -354,7 +354,32 @@ print(experiments.transfer_table(lab, one_by_one).to_string(index=False))
 #
 # $$0.7\,(B + Q) \ge B \quad\Leftrightarrow\quad Q \ge 0.43\,B$$
 #
-# On h1-h9 $B$ is $20 \cdot 80 / 8 = 200$ kB, so $Q$ must be 57 packets of 1514 bytes. The lab's queue had 33.
+# On h1-h9 $B$ is $20 \cdot 80 / 8 = 200$ kB, so $Q$ must be 57 packets of 1514 bytes. The lab's queue had 33. So there is a third answer: **a short queue makes the window small.**
+
+# %% [markdown] id="room-text"
+# ### Change one thing
+#
+# Give L3 a queue of 57 packets, not 33. How many of its 19.13 Mbit/s does h1-h9 get, from 25 s on? Say it, then run the cell, and try other numbers: is 57 the smallest that does it?
+
+# %% id="room"
+changed_packets = 57
+for packets in (33, changed_packets):
+    each = nl.topologies.portfolio(queue_packets=(67, 100, packets))
+    run = nl.run(each, [nl.Tcp("h1", "h9")], nl.run_length_s(75, real_s=30), interval_s=1)
+    print(f"{packets} packets: {run.goodput_mbps(after_s=25).iloc[0]:.2f} Mbit/s")
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. A transfer sends one window in each round-trip time of its own, until the link is full: the
+#    window limits below the BDP, the link above it.
+# 2. What is more than the pipe holds is in the queue and makes everyone wait; what is more than pipe and queue hold is lost.
+# 3. The window is the smaller of two: the receive window and the sender's congestion window.
+
+# %% [markdown] id="queue-text"
+# ## Optional: seven queues
+#
+# The same transfer with seven queues before L3.
 
 # %% id="queue" tags=["figure"]
 flow, duration_s = nl.Tcp("h1", "h9"), nl.run_length_s(75, real_s=30)
@@ -368,17 +393,9 @@ experiments.queue_figure(by_room)
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # After 25 s the goodput comes within 0.1 % of the limit with [[53 = experiments.enough_room(by_room) | .0f]] places, and not with 50; the formula says [[57 = experiments.formula_room_packets() | .0f]].
-# In the first 25 s less arrives, because they include slow start. So there is a third answer: **a short queue makes the window small.**
+# In the first 25 s less arrives, because they include slow start.
 #
 # </details>
-
-# %% [markdown] id="summary"
-# ## Summary
-#
-# 1. A transfer sends one window in each round-trip time of its own, until the link is full: the
-#    window limits below the BDP, the link above it.
-# 2. What is more than the pipe holds is in the queue and makes everyone wait; what is more than pipe and queue hold is lost.
-# 3. The window is the smaller of two: the receive window and the sender's congestion window.
 
 # %% [markdown] id="published-text"
 # ## What the labs measured, beside ours
@@ -397,7 +414,7 @@ print(experiments.rtt_table(lab, one_by_one).to_string(index=False))
 # %% [markdown] id="lab-why"
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
-# Ours are those of exercise 1, because virtual time stands still while anything computes. The published
+# Ours agree with exercise 1, because virtual time stands still while anything computes. The published
 # ones are longer, by 0.1 to 0.2 ms for each node. A guess: the lab's computer needed this time. And its three goodputs of single links lie
 # *above* the limit, by up to 1.3 %. A guess: the lab's sender counts data that still wait in its own buffers.
 #
@@ -474,7 +491,7 @@ by_buffer["tuned"] = transfer_over(cable(), None, exact)
 print(experiments.share_table(nl.sweep(by_buffer)).to_string(index=False, na_rep="-"))
 
 # %% [markdown] id="share-why"
-# Since version 6.6 Linux measures how much memory a segment really takes and promises only what it can keep, about 62 % here. It does not matter, because today nobody should set the
+# Since version 6.6 Linux measures how much memory a segment really takes and promises only what it can keep, about 62 % here. It does not matter, because today no program should set the
 # buffer. If no program sets it, the kernel watches how fast the data come and enlarges the buffer itself, up to the third number of `tcp_rmem`. A program that asks for a size switches this off.
 #
 # ## Optional: four delays, one at a time
@@ -538,7 +555,7 @@ experiments.delays_figure(alone, frames_bytes, bursts)
 # - V. Jacobson, *Congestion Avoidance and Control*, ACM SIGCOMM, 1988. Window, pipe and slow start.
 # - D. Borman, B. Braden, V. Jacobson, R. Scheffenegger, *TCP Extensions for High Performance*, RFC 7323, 2014. Section 1.1: why 64 kB were no longer enough.
 # - R. Braden, *Requirements for Internet Hosts*, RFC 1122, 1989. Section 4.2.3.2: delayed acknowledgements.
-# - J. Semke, J. Mahdavi, M. Mathis, *Automatic TCP Buffer Tuning*, ACM SIGCOMM, 1998. Why nobody should set buffers by hand.
+# - J. Semke, J. Mahdavi, M. Mathis, *Automatic TCP Buffer Tuning*, ACM SIGCOMM, 1998. Why programs should not set buffers.
 # - G. Appenzeller, I. Keslassy, N. McKeown, *Sizing Router Buffers*, ACM SIGCOMM, 2004.
 # - L. Xu and others, *CUBIC for Fast and Long-Distance Networks*, RFC 9438, 2023. Section 3.4: why 0.7.
 # - N. Cardwell and others, *BBR: Congestion-Based Congestion Control*, ACM Queue, 2016.

@@ -28,7 +28,7 @@ print(nl.preflight())
 # ## Predict
 #
 # One host sends by TCP over 10 Mbit/s. The round trip takes 40 ms, so 33 full packets are in flight when the link is just
-# full. Write down two numbers before you see the results, and your reason for the first one in a sentence. Nobody grades the numbers.
+# full. Write down two numbers before you see the results, and your reason for the first one in a sentence. The numbers are not graded.
 #
 # - The queue holds nearly nothing. How many packets' worth of sending time does *one* lost packet cost?
 # - On a faster link (100 Mbit/s), one packet of a hundred is lost at random. How many Mbit/s are left for one flow of TCP Reno?
@@ -351,7 +351,7 @@ loss_guess.compare(one_percent["reno_mbps"], theory=rule_mbps)
 #
 # `random_loss` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. A colleague says: "On average it gets more than [[stated_mbps]] Mbit/s." What does the formula say, with
 # $c = 1.31$ and $T$ of the empty path?
-# First write `my_refutation`, a sentence in quotes: where would the interval lie if the colleague were wrong? Then it takes three lines: `my_table` of `nl.repeat` with
+# First write `my_refutation`, a sentence in quotes: where would the interval lie if the colleague were wrong? Then three lines: `my_table` of `nl.repeat` with
 # 8 to 30 seeds, `my_interval` of `nl.interval` of its goodputs, and `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="repeated"

@@ -354,15 +354,15 @@ more_ms = lost.set_index("lost")["more (ms)"]
 #
 # A handshake fails at once when its SYN or its SYN-ACK is lost. If each is lost with a chance of 1 %, that is $1 - 0.99^2$ = [[2.0 = 100 * (1 - 0.99**2) | .1f]] %:
 # [[one page in fifty = 1 / (1 - 0.99**2) | 49.5 .. 50.5]] would take [[five times = (more_ms["the SYN"] + nl.theory.short_flow_ms(20_000, 10, 100)) / nl.theory.short_flow_ms(20_000, 10, 100) | 4.8 .. 5.2]] as long, whatever the link's rate. Do so many? `lossy` in the next cell is 200 such
-# pages on a path that loses [[loss_percent]] %. A colleague says: "On average more than [[stated_percent]] % of them are late." Show it with an interval. First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat` (you choose 8 to 30 seeds). With
-# `my_table["late"] = 100 * (my_table["completion_s"] > 0.9)` the share of late pages in % is `my_table.groupby("seed")["late"].mean()`. Give `my_interval` of these shares,
-# and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
+# pages on a path that loses [[loss_percent]] %. A colleague says: "On average more than [[stated_percent]] % of them are late." Show with an
+# interval whether he is right. (The recipe is in the first hint.) With `my_table["late"] = 100 * (my_table["completion_s"] > 0.9)` the share of late pages in % is `my_table.groupby("seed")["late"].mean()`.
 
 # %% id="lossy"
 often = [nl.Tcp("h1", "h2", num_bytes=20_000, start_s=0.5 * number) for number in range(200)]
 lossy = nl.Scenario(path(10, loss_rate=own.loss_percent / 100), often, duration_s=120)
 
 # %% id="repeated"
+# The verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of late pages that lies below {own.stated_percent} %."

@@ -191,14 +191,14 @@ for packets, rows in {100: before, changed_packets: after}.items():
 #
 # `far_and_near` has two Reno flows behind the gentle RED: the far one with [[far_ms]] ms, the near one with [[near_ms]] ms. How many times as
 # much as the far flow does the near one get? Theory for random losses ($e = 1$) says $T_\text{far}/T_\text{near}$, both as measured under load (column `rtt_ms`, mean of your seeds).
-# Show it with an interval. First write `my_refutation`: which interval would refute theory? Then `my_table` of `nl.repeat`
-# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: is theory `"above"` the interval, `"inside"` it or `"below"` it?
+# Show with an interval where theory lies.
 
 # %% id="far-and-near"
 my_network = two_distances(own.far_ms, own.near_ms, **gentle)
 far_and_near = nl.Scenario(my_network, reno, duration_s=nl.run_length_s(120, real_s=30))
 
 # %% id="repeated"
+# The verdict is "above", "inside" or "below": where theory lies, seen from your interval.
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = "An interval of the ratios that does not hold the ratio of round trips."

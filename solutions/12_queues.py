@@ -151,13 +151,13 @@ print(f"{changed_packets} packets: {changed_rpm:.0f} round trips per minute")
 #
 # `h1` downloads, `h2` makes a call over the same link. The link has [[rate_mbps]] Mbit/s and a drop-tail queue of [[queue_packets]] packets.
 # The column `delay_ms` of the call is the mean delay of its datagrams, nearly all of it in the queue. A colleague says: "On average it is less than [[stated_ms]] ms." How long is the wait behind a full queue?
-# Show it with an interval. First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat`
-# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
+# Show with an interval whether he is right.
 
 # %% id="repeated"
 path = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
 call = nl.Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")
 beside_download = nl.Scenario(path, [nl.Tcp("h1", "h3"), call], duration_s=30)
+# The verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of the delay that lies above {own.stated_ms} ms."
@@ -457,7 +457,7 @@ pages = {name: experiments.pages(ten_queues, name) for name in queues_and_sender
 #
 # Look at the two columns of waits. With RED, PIE and CoDel all others wait [[about as long as the download = all(0.75 < seen[queue]["other_wait_ms"].mean / seen[queue]["bulk_wait_ms"].mean < 1.1 for queue in ("RED", "PIE", "CoDel"))]]. With fq_codel and CAKE
 # the others wait [[a millisecond or so = max(seen[queue]["other_wait_ms"].mean for queue in ("fq_codel", "CAKE")) | 0 .. 1.7]]: the download waits in a queue of its own.
-# A page behind one of these takes [[less than twice = max(seen[queue]["page_s"].mean for queue in ("RED", "CoDel", "CoDel, ECN", "fq_codel", "CAKE")) / alone_s | 1 .. 2]] as long as alone, and so does one behind RED or CoDel. ECN makes [[no difference that these intervals show = abs(seen["CoDel"]["page_s"].mean - seen["CoDel, ECN"]["page_s"].mean) < seen["CoDel"]["page_s"].half_width]] to the median page: few pages lose a packet there, and those take [[only a little longer = experiments.slowed_by_loss(pages["CoDel"]) | 1.05 .. 1.3]].
+# A page behind one of these takes [[less than twice = max(seen[queue]["page_s"].mean for queue in ("RED", "CoDel", "CoDel, ECN", "fq_codel", "CAKE")) / alone_s | 1 .. 2]] as long as alone, behind RED or CoDel as well. ECN makes [[no difference that these intervals show = abs(seen["CoDel"]["page_s"].mean - seen["CoDel, ECN"]["page_s"].mean) < seen["CoDel"]["page_s"].half_width]] to the median page: few pages lose a packet there, and those take [[only a little longer = experiments.slowed_by_loss(pages["CoDel"]) | 1.05 .. 1.3]].
 #
 # </details>
 

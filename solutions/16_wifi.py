@@ -226,8 +226,8 @@ for rate_mbps in (54, changed_rate_mbps):
 #
 # Now `h1` and `h2` both send UDP, as much as the air carries, for half a second. Collisions cost time, and counting backoffs side by side saves some.
 # G. Bianchi (2000) computed the sum of both from the rules: `nl.theory.wifi_saturation(2, 1472).goodput_mbps`. His model makes one thing simpler: a station that
-# hears another one stops counting its backoff, and the model has this only on average. A colleague says: "On average the sum is more than [[stated_mbps]] Mbit/s." Show it with an interval. First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat` (you choose 8 to 30 seeds), `my_interval` of the
-# sum of both goodputs in each run, `my_table.groupby("seed")["goodput_mbps"].sum()`, and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
+# hears another one stops counting its backoff, and the model has this only on average. A colleague says: "On average the sum is more than [[stated_mbps]] Mbit/s." Show with an interval of the
+# sum of both goodputs in each run, `my_table.groupby("seed")["goodput_mbps"].sum()`, whether he is right.
 
 
 # %% id="repeated"
@@ -240,6 +240,7 @@ def two_senders(payload_bytes=1472):
     return nl.Scenario(air(queue_packets=20), senders, duration_s=0.5)
 
 
+# The verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of the sums that lies below {own.stated_mbps} Mbit/s."

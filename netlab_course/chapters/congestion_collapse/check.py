@@ -216,7 +216,7 @@ class Checks:
                     lambda network: f"{sum(_forecast_mbps(network).values()):.4g} Mbit/s",
                 ),
             ],
-            right="h2 loses as many datagrams as before, but now it loses them where they are in nobody's way.",
+            right="h2 loses as many datagrams as before, but now it loses them where they take no place from others.",
             hints=[
                 "A datagram that will be dropped anyway should be dropped early. Which link does h2 have for itself before r1?",
                 "If no more than h2's exit takes ever reaches r1, nothing is wasted.",
