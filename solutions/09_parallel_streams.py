@@ -401,8 +401,7 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 # Now `h1` opens [[greedy]]: `beside_h2(own.greedy)`. By the rule the link is then full, and all connections
 # get the same. Does `h2` get its part?
 #
-# Show it with an interval. First write `my_refutation`: which interval would refute the rule? Then `my_table` of `nl.repeat`
-# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: is the rule's value `"above"` the interval, `"inside"` it or `"below"` it?
+# Show with an interval where the rule's value lies.
 
 
 # %% id="beside-h2"
@@ -415,6 +414,7 @@ def beside_h2(k, seed=1, loss_rate=own.free_loss_rate):
 
 
 # %% id="repeated"
+# The verdict: the rule's value is "above", "inside" or "below" your interval.
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = "An interval of h2's goodput that does not hold the rule's value."

@@ -107,10 +107,10 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 # ### Exercise 1: does TCP get what is left?
 #
 # Let the video send [[beside_mbps]] Mbit/s: `beside(own.beside_mbps)` is the scenario of 40 s. A colleague says: "On average TCP gets more than [[stated_mbps]] Mbit/s." What does $G$ say?
-# Show it with an interval. First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat`
-# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
+# Show with an interval whether he is right.
 
 # %% id="repeated"
+# The verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of TCP's goodput that lies below {own.stated_mbps} Mbit/s."

@@ -398,12 +398,13 @@ print(experiments.span_table(found, wide).to_string(index=False))
 # Linux's TCP (CUBIC) sends over such a path: [[rate_mbps]] Mbit/s, 100 ms, [[loss_percent]] % of the segments lost. What does it get? The *link's* limit in the
 # formula of selective repeat is $(1-p)$ of what the link carries. A colleague says: "On average TCP gets more than [[stated_mbps]] Mbit/s."
 #
-# Show it with an interval. First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat` (you choose 8 to 30 seeds), `my_interval` of its `goodput_mbps`, and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
+# Show with an interval of its `goodput_mbps` whether he is right.
 
 # %% id="beside"
 path = lossy_path(own.rate_mbps, own.loss_percent / 100)
 tcp = nl.Tcp("h1", "h2", congestion="cubic")
 tcp_alone = nl.Scenario(path, [tcp], duration_s=nl.run_length_s(20, real_s=10), interval_s=1)
+# The verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval that lies below {own.stated_mbps} Mbit/s."
