@@ -495,7 +495,7 @@ print(
 # %% [markdown] id="clock-why"
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
-# [[None is late = clocked.mean == 0]], where at random moments [[about a quarter are = by_chance.mean | 20 .. 32]]. Within 20 ms each call sends exactly once, so never more packets stand in the queue than there are calls. It is not the load that makes packets wait,
+# [[None takes longer than 20 ms = clocked.mean == 0]], where at random moments [[half of them do = by_chance.mean | 45 .. 60]]. Within 20 ms each call sends exactly once, so never more packets stand in the queue than there are calls. It is not the load that makes packets wait,
 # it is chance. (A pause in the speech, a video picture of many packets, other traffic: they bring chance back.)
 #
 # </details>
