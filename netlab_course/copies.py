@@ -78,8 +78,10 @@ def update(where: Path) -> Iterator[str]:
 
 
 def reset(entry: Entry, where: Path) -> Path | None:
-    """Put a new copy of a chapter into the folder `where`, and keep the old copy under another name; return the path of
-    that, None if there was none or it had no changes. Raises OSError when the folder cannot be written.
+    """Put a new copy of a chapter into the folder `where`, which is made if missing, and record its original in the
+    hidden folder there, from which later updates find the student's changes. Keep an old copy under a name with the
+    time if it differs from the present original, and return its path; else return None. Raises OSError if the folder
+    cannot be written.
     """
     (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
     mine = where / entry.path.name

@@ -9,7 +9,7 @@ from types import FrameType
 
 @contextmanager
 def signals_raise_system_exit() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into SystemExit in a `with` block, so that `finally` clauses run (main thread only)."""
+    """Turn SIGTERM and SIGHUP into SystemExit(128 + number) in a `with` block; do nothing outside the main thread."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
         """Raise SystemExit with the exit status of a process that the signal `number` ended, 128 + `number`."""

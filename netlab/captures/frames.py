@@ -119,7 +119,7 @@ class Heads:
     """
 
     def __init__(self, frames: Frames) -> None:
-        """Read the headers of all frames at once."""
+        """Read the Ethernet and IPv4 headers of all frames, and find TCP's and UDP's heads, which are read when used."""
         self._data, self._starts = frames.data, frames.starts
         first = records(frames.data, frames.starts, IP_HEAD)
         self.first = first

@@ -444,9 +444,10 @@ class UdpReceiver:
                 return
 
     def _read_trains(self, reader: TrainReader, to_monotonic_ns: int) -> None:
-        """Read and count all trains of datagrams that wait; all datagrams of a train whose datagrams are too short for
-        a header count as unknown. `to_monotonic_ns` is the number of ns to add to a time of CLOCK_REALTIME for one of
-        the monotonic clock. Raises OSError if the network fails.
+        """Read and count all trains of datagrams that wait. If only the last datagram of a train is too short for a
+        header, all its datagrams count as unknown; if all are too short, the train counts as one unknown datagram.
+        `to_monotonic_ns` is the number of ns to add to a time of CLOCK_REALTIME for one of the monotonic clock. Raises
+        OSError if the network fails.
         """
         buffer = reader.buffer
         # A train has at most 128 datagrams (UDP_MAX_SEGMENTS), or more where a driver merged small ones.
