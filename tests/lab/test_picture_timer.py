@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import types
 
@@ -112,20 +111,26 @@ def test_a_closed_loop_is_not_asked(timer):
     assert closed.asked == []
 
 
-def test_several_threads_never_draw_more_than_allowed():
-    timer, drawn, allowed = PictureTimer(0.0), [], 40
+def test_a_picture_of_one_thread_waits_until_the_picture_of_another_is_scheduled(timer):
+    """Otherwise both pictures stay scheduled, because neither thread sees the other's."""
+    entered, released = threading.Event(), threading.Event()
 
-    async def take_turns():
-        loop = asyncio.get_running_loop()
-        for _ in range(allowed):
-            timer.schedule(loop, lambda: drawn.append(1))
-            await asyncio.sleep(0)
-        await asyncio.sleep(0.05)
+    class WaitingLoop(NotedLoop):
+        def call_later(self, wait_s, call):
+            entered.set()
+            released.wait()
+            return super().call_later(wait_s, call)
 
-    timer.allow(allowed)
-    threads = [threading.Thread(target=asyncio.run, args=(take_turns(),)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert 0 < len(drawn) <= allowed
+    waiting, other = WaitingLoop(), NotedLoop()
+    timer.allow(2)
+    first = threading.Thread(target=timer.schedule, args=(waiting, draw))
+    second = threading.Thread(target=timer.schedule, args=(other, draw))
+    first.start()
+    entered.wait()
+    second.start()
+    second.join(0.2)
+    released.set()
+    first.join()
+    second.join()
+    assert waiting.asked == [waiting.handles[0].cancel]
+    assert len(other.handles) == 1
