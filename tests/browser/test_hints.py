@@ -21,7 +21,7 @@ def test_a_key_on_the_button_below_a_failed_check_shows_a_hint_each_time(failed:
 
 
 def test_a_hint_that_a_running_cell_holds_up_is_announced(failed: Browser) -> None:
-    run(failed, "network", "import time; [time.sleep(0.01) for _ in range(1000)]", wait=False)
+    run(failed, "progress", "import time; [time.sleep(0.01) for _ in range(1000)]", wait=False)
     failed.until(f"{KERNEL}.status === 'busy'")
     failed.value(f"{HINT_BUTTON}.focus()")
     failed.press("Enter")
