@@ -176,7 +176,7 @@ class Repetition(Build):
         return (
             "First my_refutation, a sentence: which interval would refute it? Then my_table = nl.repeat(..., seeds=...) with "
             f"{MIN_SEEDS} to {MAX_SEEDS} seeds, my_interval = nl.interval(...) of one value for each seed, and my_verdict by "
-            f"the interval: {', '.join(map(repr, self.words))}. Chapter 5 has the whole recipe."
+            f"the interval: {', '.join(map(repr, self.words))}. Chapter 3 has the whole recipe."
         )
 
     def _usual_conditions(self) -> list[Condition]:

@@ -299,7 +299,7 @@ print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 # %% [markdown] id="cut-text"
 # ### Exercise 4: cut the link yourself
 #
-# (Read this after your answer.) Is that the reason? Test it: lose the handshake's first packet on purpose, and nothing else. `small_page` calls `connect` at 1 s over `path(10)`, which loses nothing.
+# Test your answer to exercise 3: lose the packet that you named, on purpose, and nothing else. `small_page` calls `connect` at 1 s over `path(10)`, which loses nothing.
 # A list `changes=[...]` of `nl.run` has two entries: `nl.Change(at_s=..., link=("r1", "h2"), up=False)` cuts the link, and a second one with `up=True` mends it. (A cut also loses what is
 # on its way over the link.) Choose both moments, say how long the page will take, and keep a run of 4 s as `my_cut`.
 
@@ -321,12 +321,12 @@ chapter.check.cut(my_cut)
 # %% [markdown] id="lost-text"
 # ### Other packets
 #
-# Other packets can be lost, too. Each of these cuts loses one packet on its way to `h2`, of ten segments in the first burst and six in the last. Which costs most, which least? Say it, then run the cell.
+# Other packets can be lost, too. Each of these cuts but the first loses one packet on its way to `h2`, of ten segments in the first burst and six in the last. Which costs most, which least? Say it, then run the cell.
 
 # %% id="lost"
 cut_s = {  # from when to when all packets to h2 are lost
     "nothing": (0.5, 0.6),
-    "the SYN": (0.99, 1.01),
+    "the SYN": (0.95, 1.04),
     "a segment of the first burst": (1.1031, 1.1042),
     "a segment of the last burst": (1.2019, 1.2025),
     "the last segment": (1.2065, 1.2080),
@@ -353,7 +353,7 @@ more_ms = lost.set_index("lost")["more (ms)"]
 # ### Exercise 5: how often?
 #
 # A handshake fails at once when its SYN or its SYN-ACK is lost. If each is lost with a chance of 1 %, that is $1 - 0.99^2$ = [[2.0 = 100 * (1 - 0.99**2) | .1f]] %:
-# [[one page in fifty = 1 / (1 - 0.99**2) | 49.5 .. 50.5]] would take [[five times = (more_ms["the SYN"] + nl.theory.short_flow_ms(20_000, 10, 100)) / nl.theory.short_flow_ms(20_000, 10, 100) | 4.8 .. 5.2]] as long, whatever the link's rate. Do so many? `lossy` in the next cell is 200 such
+# [[one page in fifty = 1 / (1 - 0.99**2) | 49.5 .. 50.5]] would take [[five times = (more_ms["the SYN"] + nl.theory.short_flow_ms(20_000, 10, 100)) / nl.theory.short_flow_ms(20_000, 10, 100) | 4.8 .. 5.2]] as long, whatever the link's rate. Are there really so many? `lossy` in the next cell is 200 such
 # pages on a path that loses [[loss_percent]] %. A colleague says: "On average more than [[stated_percent]] % of them are late." Show with an
 # interval whether he is right. (The recipe is in the first hint.) With `my_table["late"] = 100 * (my_table["completion_s"] > 0.9)` the share of late pages in % is `my_table.groupby("seed")["late"].mean()`.
 
@@ -393,8 +393,8 @@ chapter.check.repeated(my_finding)
 # ## Optional: a staircase of your own
 #
 # An optional exercise, with no points.
-# Build a network with the hosts `h1` and `h2`, [[rate_mbps]] Mbit/s and a delay of [[delay_ms]] ms on each way. Send six TCP transfers or more from `h1` to `h2`, each with another
-# `num_bytes`, and each started when the one before is over (`start_s=...`). Nothing may be lost. Your transfers must lie on at least four different stairs, each within 5 % of your function. Keep the run as `my_run`.
+# Build a network with the hosts `h1` and `h2`, [[rate_mbps]] Mbit/s and a delay of [[delay_ms]] ms on each way. Send six TCP transfers or more from `h1` to `h2`, each of a different size
+# (`num_bytes`), and each started when the one before is over (`start_s=...`). Nothing may be lost. Your transfers must lie on at least four different stairs, each within 5 % of your function. Keep the run as `my_run`.
 
 # %% id="staircase"
 my_run = ...

@@ -472,8 +472,8 @@ fixed = {n: connection_kbps(0.4, 400, congestion=Fixed(n)) for n in (1, 2)}
 print(f"40%: window of one {fixed[1]:.0f} kbit/s, of two {fixed[2]:.0f}")
 
 # %% [markdown] id="reasons-why"
-# Without SACK [[60 to 70 % = all(0.55 < (usual[p].mean - without[p].mean) / (usual[p].mean - losses.loc[p, "PFTK"]) < 0.75 for p in usual)]] of the difference from PFTK goes away. With a window of one TCP comes near *waiting*, and
-# with two it gets [[much more = fixed[2].mean - fixed[2].half_width > 1.3 * (fixed[1].mean + fixed[1].half_width)]], nearly as much as Reno, whose window is mostly one or two there.
+# Without SACK [[more than half = all(0.5 < (usual[p].mean - without[p].mean) / (usual[p].mean - losses.loc[p, "PFTK"]) < 0.75 for p in usual)]] of the difference from PFTK goes away. With a window of one TCP gets [[a little more than *waiting* = bool(1 < fixed[1].mean / losses["waiting"].iloc[6] < 1.5)]], and
+# with two [[much more = fixed[2].mean - fixed[2].half_width > 1.3 * (fixed[1].mean + fixed[1].half_width)]], [[nearly as much as Reno = bool(abs(fixed[2].mean / losses["measured"].iloc[6] - 1) < 0.25)]].
 #
 # Linux's newer loss detection, RACK (RFC 8985), needs fewer than three duplicate acknowledgements.
 
@@ -630,8 +630,7 @@ print(f"From 0.25 to 0.5 s: CUBIC {cubic_mbps:.0f} Mbit/s, Reno {reno_mbps:.0f} 
 print("CUBIC leaves slow start at", *left_at, "segments")
 
 # %% [markdown] id="beginning-why"
-# It is. CUBIC leaves slow start early, at [[at most 30 segments = max(left_at) | 16 .. 30]] and without a loss, because the round trip grows: UDP's packets are in the queue already. This is its *HyStart* (Ha and Rhee, 2011). Reno has none and is at its share
-# [[at once = reno_mbps.mean - reno_mbps.half_width > 2 * cubic_mbps.mean]].
+# It is. CUBIC leaves slow start early, at [[at most 30 segments = max(left_at) | 16 .. 30]] while the round trip grows: UDP's packets are in the queue already. The likely reason is its *HyStart* (Ha and Rhee, 2011). Reno has none and is [[twice as fast by then = reno_mbps.mean - reno_mbps.half_width > 2 * cubic_mbps.mean]].
 
 # %% [markdown] id="published-text"
 # ## Optional: what the labs measured
@@ -675,7 +674,7 @@ print(
 
 # %% [markdown] id="published-why"
 # Theory is "what is left" for TCP and equal acceptance for UDP. In B2 the lab's TCP took 0.9 Mbit/s from the two UDP flows;
-# ours took less (see the table), with RED more than without. Possible reasons are above ("whose loss rate?"). The lab's own theory for B1 counts the 38 bytes of a real wire.
+# ours took less (see the table), with RED more than without. We do not know why: "whose loss rate?" above tests two reasons, and neither is enough. The lab's own theory for B1 counts the 38 bytes of a real wire.
 
 # %% [markdown] id="open"
 # ## Open exercises
@@ -706,8 +705,8 @@ print(
 #
 # UDP here sends at random moments, like many sources at once; a single clockwork sender locks in phase with the link and can
 # take nearly all (chapter on congestion collapse). Five seeds are few: TCP in B3 delivers [[about twenty segments a run = float(np.mean([runs[9, seed].flows["goodput_mbps"].iloc[2] for seed in range(1, 6)]) * 39e6 / 8 / 1448) | 12 .. 28]], and
-# the interval of its mean [[reaches down to nothing = bool(tcp[9][0] < tcp[9][1])]]. The report does not name the laptops' kernel. One before Linux 3.6 has no TCP small queues;
-# what TCP kept in the queue there was then bounded by the receive window. The 88 and 46 packets are our kernel's.
+# the interval of its mean [[reaches down to nothing = bool(tcp[9][0] < tcp[9][1])]]. The report does not name the laptops' kernel. A kernel before Linux 3.6 has no TCP small queues:
+# in it, only the receive window limits what TCP keeps in the queue. The 88 and 46 packets are our kernel's.
 #
 # ## Versions and seed
 

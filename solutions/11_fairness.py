@@ -121,8 +121,8 @@ far_prediction.compare(far_mbps, theory=share(limit_mbps, 800, 300, 1))
 # The theory printed here is the published one: $e = 1$, a full link, and no queueing. The run is far from it. Look at
 # the windows: which flows are cut when the queue is full?
 #
-# One run is one draw: four minutes hold few losses. So we make six runs,
-# with other starting moments and another seed, of both senders and two queues. The second is a **gentle RED** (Random Early Detection): it drops
+# One run is one draw: four minutes hold few losses. So we make six runs for each of two senders
+# and two queues, each with other starting moments and another seed. The second is a **gentle RED** (Random Early Detection): it drops
 # packets at random, long before it is full, more of them the longer it is. The next chapter explains how RED works.
 
 
@@ -342,8 +342,8 @@ for sender, rows in control.groupby("congestion"):
 # %% [markdown] id="control-why"
 # <details><summary><b>Is the theory wrong?</b> (Open it when you have an answer of your own.)</summary>
 #
-# Now [[both intervals hold the sender's own optimum = all(abs(nl.interval(rows["ratio"]).mean - experiments.own_ratio(rows, sender)) <= nl.interval(rows["ratio"]).half_width for sender, rows in control.groupby("congestion"))]], and [[both exclude proportional fairness and max-min = all(abs(nl.interval(rows["ratio"]).mean - other) > nl.interval(rows["ratio"]).half_width for _, rows in control.groupby("congestion") for other in (0.5, 1))]]. The formulas are right where their condition holds: it
-# is RED's losses that differ from it.
+# Now [[both intervals hold the sender's own optimum = all(abs(nl.interval(rows["ratio"]).mean - experiments.own_ratio(rows, sender)) <= nl.interval(rows["ratio"]).half_width for sender, rows in control.groupby("congestion"))]], and [[both exclude proportional fairness and max-min = all(abs(nl.interval(rows["ratio"]).mean - other) > nl.interval(rows["ratio"]).half_width for _, rows in control.groupby("congestion") for other in (0.5, 1))]]. The formulas agree with the runs where their condition
+# holds, so RED's losses are the likely reason.
 #
 # </details>
 
@@ -397,7 +397,7 @@ print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):
 #
 # Show it. Build the network of part 2 with `crossing(...)`: both slow links [[rate_mbps]] Mbit/s, a
 # round-trip time of [[base_rtt_ms]] ms. You choose the queue of both slow links: `aqm=` is a discipline's name in quotes, as `aqm="fifo"`;
-# `queue_packets=` is its room, a whole number, as `queue_packets=100`: enough for a flow alone to keep its half of the link full. The disciplines `fq`, `sfq`, `fq_codel`, `fq_pie` and `cake`
+# `queue_packets=` is its room, a whole number: so large that a flow alone can keep its half of the link full. The disciplines `fq`, `sfq`, `fq_codel`, `fq_pie` and `cake`
 # serve flows in turn; not all of them work with each congestion control.
 #
 # Send the three flows for 120 s at least, to the end of the run, with any congestion control and without `window_bytes`. Keep the run as `my_run`, and print its goodputs. (It takes

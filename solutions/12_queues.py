@@ -327,7 +327,7 @@ experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
 # </details>
 
 # %% [markdown] id="together-text"
-# So the answer to the chapter's question is: nearly. But above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow share the link (a step at 10 packets; five seeds, 30 s each), CUBIC without ECN and with it; then both behind another queue:
+# So the answer to the chapter's question is: nearly. But above the threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow share the link (a step at 10 packets; five seeds, 30 s each), CUBIC without ECN and with it; then both behind another queue:
 
 # %% id="together"
 ask_for_ecn = {"net.ipv4.tcp_ecn": 1}
@@ -363,7 +363,7 @@ print(shared.to_string(index=False))
 #
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
-# In one queue an unmarked CUBIC loses its packets at the step. With ECN the CUBIC flow is marked and not dropped, but it still gives up three tenths each time, and gets [[a tenth at most = float(shared.iloc[1, 3].split()[0]) | 0.1 .. 1.9]]. So DCTCP stayed in data centres, where one owner sets all senders. **L4S** (RFC 9330) is the
+# In one queue a CUBIC flow that may not be marked loses its packets at the step. With ECN the CUBIC flow is marked and not dropped, but it still gives up three tenths each time, and gets [[a tenth at most = float(shared.iloc[1, 3].split()[0]) | 0.1 .. 1.9]]. So DCTCP stayed in data centres, where one owner sets all senders. **L4S** (RFC 9330) is the
 # way out: two queues, one for senders that answer each mark a little, one for all others. **DualPI2** (RFC 9332) couples
 # them: it serves the queue for small answers first, and marks it so often that both kinds of sender become about equally fast. In the third row both get [[a share of the same order = abs(float(shared.iloc[2, 3].split()[0]) / 9.5 - 1) < 0.5]], and
 # DCTCP still waits little.

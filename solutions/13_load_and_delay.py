@@ -374,7 +374,7 @@ experiments.tail_figure(waits_ms)
 # ### Exercise 4: how many calls?
 #
 # A line of [[line_rate_mbps]] Mbit/s is for calls. Each sends 50 datagrams a second with [[call_bytes]] bytes of payload, at random moments. At least 99 of 100 datagrams
-# must be there after [[late_ms]] ms, wait and transmission together: this line may take no more of what a call may be late in all. How many calls can the line carry at most?
+# must be there after [[late_ms]] ms, wait and transmission together. (That is this line's part of the whole delay that a call can bear.) How many calls can the line carry at most?
 #
 # Find it in at most five runs: compute first, with one of the formulas, then look. The cell shows one run. `experiments.late_percent(run, own.late_ms)` counts those
 # of 100 packets that took longer.
@@ -435,7 +435,7 @@ print(
 #
 # <details><summary><b>Why?</b> (Open it when you have an answer of your own.)</summary>
 #
-# One more call [[more than doubles = late_next.mean > 2 * late_now.mean]] the share of late packets, because the tail's time grows with $1/(1-\rho)$. The rest is no waste: other traffic can have it, if calls may overtake it.
+# One more call [[about doubles = 1.6 < late_next.mean / late_now.mean < 2.6]] the share of late packets, because the tail's time grows with $1/(1-\rho)$. The rest is no waste: other traffic can have it, if calls may overtake it.
 # Packets here come at random moments. Calls that send by a clock (after the summary) do better. Traffic in bursts does worse: there a load of 50 % can be too much.
 #
 # </details>
@@ -495,7 +495,7 @@ print(
 # %% [markdown] id="clock-why"
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
-# [[None takes longer than 20 ms = clocked.mean == 0]], where at random moments [[half of them do = by_chance.mean | 45 .. 60]]. Within 20 ms each call sends exactly once, so never more packets stand in the queue than there are calls. It is not the load that makes packets wait,
+# [[None takes longer than 20 ms = clocked.mean == 0]], where at random moments [[half of them do = by_chance.mean | 45 .. 60]]. Within 20 ms each call sends exactly once, so never more packets stand in the queue than there are calls. It is not the load alone that makes packets late,
 # it is chance. (A pause in the speech, a video picture of many packets, other traffic: they bring chance back.)
 #
 # </details>

@@ -150,6 +150,7 @@ for before, now in zip(fixed.itertuples(), changed.itertuples()):
     )
 
 # %% id="near"
+# Which window near the corner has the greatest power?
 near = nl.sweep({segments: with_window(segments) for segments in range(28, 45)})
 near = experiments.windows_table(near).set_index("window")
 powers = near["goodput_mbps"] / near["rtt_ms"]
@@ -189,7 +190,7 @@ chapter.check.best(best_window)
 #
 # Write it as a class.
 #
-# - `on_start(flow)`: keep the flow on the object, as `self.flow`: both flows share what the class holds. `flow.cwnd_segments` and `flow.ssthresh_segments` are yours to set; the latter is infinite at first.
+# - `on_start(flow)`: keep the flow in the object, as `self.flow`, not in the class: two flows would share what is in the class. `flow.cwnd_segments` and `flow.ssthresh_segments` are yours to set; the latter is infinite at first.
 # - `on_ack(ack)`: `ack.delivered_segments` newly arrived. Below `ssthresh_segments` grow by as many (**slow start**: it doubles the window in an RTT), else by
 #   `ack.delivered_segments / flow.cwnd_segments`. Grow only where `ack.may_grow` is true: the window was used, and no recovery is under way.
 # - `on_loss(loss)`: called once for each recovery. Set both to half of the window.
@@ -250,13 +251,13 @@ found = on_trace("walk_4g", {**linux, "Aimd": chapter.check.aimd.take(Aimd, "ren
 print(experiments.table(found))
 
 # %% [markdown] id="landmarks-why"
-# Which of them fill the queue, and by which signal does each go?
+# Which of them fill the queue, and what do they gain by it?
 #
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
-# Those that wait for a loss (CUBIC, DCTCP, AIMD) fill the queue, whatever its size: they get the most data through, here [[at more than twice Vegas' delay = bool(found.set_index("control").loc["cubic", "rtt95_ms"] > 2 * found.set_index("control").loc["vegas", "rtt95_ms"])]]. Vegas gives up
-# a little rate. Its power is [[the greatest of the four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]]. (At five other moments of
-# the trace, too: see "other traces" below.)
+# Those that wait for a loss (CUBIC, DCTCP, AIMD) fill the queue: they get the most data through, here [[at more than twice Vegas' delay = bool(found.set_index("control").loc["cubic", "rtt95_ms"] > 2 * found.set_index("control").loc["vegas", "rtt95_ms"])]]. Vegas gives up
+# a little rate; BBR lies between them. Its power is [[the greatest of the four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]]. (At five other moments of
+# the trace it is greater than CUBIC's: see "other traces" below.)
 #
 # </details>
 #
@@ -336,8 +337,8 @@ for trace, start_s in moments:
 #
 # ### Exercise 4: show it
 #
-# A colleague says: "`Mine` has more than [[stated_times]] times the power of `Aimd` there." Show with an interval whether he is right: of the ratio, for each seed, of the power of `Mine` (`goodput_mbps / rtt_ms` of `h2`) and the power of `Aimd`
-# (`h1`).
+# A colleague says: "`Mine` has more than [[stated_times]] times the power of `Aimd` there." For each seed, divide the power of `Mine` (`goodput_mbps / rtt_ms` of `h2`) by the power of `Aimd` (`h1`).
+# Show with an interval of these ratios whether he is right.
 
 
 # %% id="repeated-scenario"
@@ -410,7 +411,7 @@ nl.plots.time_series(
 # %% [markdown] id="summary"
 # ## Summary
 #
-# A window below the bandwidth-delay product wastes rate, a window above it makes delay, and there power has its peak. Controls that wait for losses fill any queue;
+# A window below the bandwidth-delay product wastes rate, a window above it makes delay. Power has its peak between them, at the product itself. Controls that wait for losses fill any queue;
 # controls that look at delay can keep it short, and starve beside the others. "This one is better" needs an interval, and
 # it holds for the networks and neighbours that were tried.
 
