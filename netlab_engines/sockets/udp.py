@@ -444,8 +444,8 @@ class UdpReceiver:
                 return
 
     def _read_trains(self, reader: TrainReader, to_monotonic_ns: int) -> None:
-        """Read and count all trains of datagrams that wait. If only the last datagram of a train is too short for a
-        header, all its datagrams count as unknown; if all are too short, the train counts as one unknown datagram.
+        """Read and count all trains of datagrams that wait. If a train has a datagram that is too short for a header
+        (all of them, or only the last), all its datagrams count as unknown.
         `to_monotonic_ns` is the number of ns to add to a time of CLOCK_REALTIME for one of the monotonic clock. Raises
         OSError if the network fails.
         """
@@ -458,10 +458,10 @@ class UdpReceiver:
                 return
             total, each, arrival_ns = train
             arrival_ns += to_monotonic_ns
-            count = -(-total // each) if each >= MIN_PAYLOAD_BYTES else 0
+            count = max(1, -(-total // max(1, each)))
             last_at = (count - 1) * each
-            if count == 0 or total - last_at < MIN_PAYLOAD_BYTES:
-                self.unknown_datagrams += max(1, count)
+            if min(each, total - last_at) < MIN_PAYLOAD_BYTES:
+                self.unknown_datagrams += count
                 continue
             stream_id, first, sent_ns = HEADER.unpack_from(buffer, 0)
             last_id, last, last_sent_ns = HEADER.unpack_from(buffer, last_at)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.base.errors import ThroughputError
-from netlab_engines.sockets.batch import Train
+from netlab_engines.sockets.batch import UDP_SEGMENT, Train
 from netlab_engines.sockets.datagrams import HEADER, HELLO_SEQ
 from netlab_engines.sockets.udp import UdpReceiver, UdpSender, _last_sizes
 
@@ -89,6 +89,17 @@ def test_streams_of_two_senders_never_mix_and_strangers_are_only_counted() -> No
     assert {i: account.received_datagrams for i, account in receiver.streams.items()} == {1: 100, 2: 200}
     assert receiver.unknown_datagrams == 300 + HEADER.size
     assert receiver.streams[1].next_seq == 100
+
+
+@pytest.mark.parametrize("sizes_bytes", [[3, 3, 3, 3], [3, 3, 1], [20, 20, 5], [0], [7]])
+def test_each_datagram_of_a_train_that_is_too_short_counts_as_unknown(sizes_bytes: list[int]) -> None:
+    receiver = udp_receiver(stream_ids=[1], batch=True)
+    stray = socket.socket(type=socket.SOCK_DGRAM)
+    if sizes_bytes[0]:
+        stray.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, sizes_bytes[0])
+    stray.sendto(bytes(sum(sizes_bytes)), receiver.sock.getsockname())
+    udp_transfer(receiver, rate_bps=50_000_000, stream_id=1, num_bytes=2000)
+    assert receiver.unknown_datagrams == len(sizes_bytes)
 
 
 def test_intervals_of_arrival_add_up_to_the_whole() -> None:
