@@ -14,6 +14,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from netlab.base.errors import NetlabError
 from netlab.base.location import IMPORT_ROOT
 from netlab_classroom.grading import marking, master, sandbox
 from netlab_classroom.grading.examiner import Exercise, Words
@@ -174,11 +175,14 @@ class Exam:
 
     def answer(self, key: str, source: str) -> None:
         """Run a student's cell (`source`) for the exercise with this key in the sandbox, never in this process (a cell
-        without code is not run), keep its mark for `part`, and print its feedback. Raises EngineError if this machine
-        cannot isolate student code.
+        without code is not run), keep its mark for `part`, and print its feedback. Raises NetlabError if the chapter
+        has no exercise with this key, and EngineError if this machine cannot isolate student code.
         """
         sandbox.require_isolation()
-        each = next(each for each in self._edition.answer_cells if each.key == key.strip())
+        cells = {cell.key: cell for cell in self._edition.answer_cells}
+        each = cells.get(key.strip())
+        if each is None:
+            raise NetlabError(f"The chapter has no exercise {key.strip()!r}; its exercises are {', '.join(cells)}.")
         answer: Mapping[str, Any] = {"source": source, "attempted": False}
         if any(line.strip() and not line.lstrip().startswith("#") for line in source.split("\n")):
             answer = helper().ask("compose", provided=self._edition.provided, id=each.id, source=source)
