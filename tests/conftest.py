@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterator
 
 import pytest
@@ -50,3 +51,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if library_kernel.failure():
             pytest.skip(str(error))
         pytest.fail(str(error))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> types.SimpleNamespace:
+    """The machine's monotonic clock, in the field `s`; it stands still until a test changes it."""
+    now = types.SimpleNamespace(s=100.0)
+    monkeypatch.setattr("time.monotonic", lambda: now.s)
+    return now

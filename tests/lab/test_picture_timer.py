@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import types
 
 import pytest
 
@@ -37,13 +36,6 @@ class NotedLoop:
 
     def is_closed(self):
         return self.closed
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    now = types.SimpleNamespace(s=100.0)
-    monkeypatch.setattr("time.monotonic", lambda: now.s)
-    return now
 
 
 @pytest.fixture

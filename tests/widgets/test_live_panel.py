@@ -28,14 +28,6 @@ def line(**fields):
 
 
 @pytest.fixture
-def clock(monkeypatch):
-    """Wall-clock time as the panel sees it, which stands still."""
-    now = types.SimpleNamespace(s=100.0)
-    monkeypatch.setattr("time.monotonic", lambda: now.s)
-    return now
-
-
-@pytest.fixture
 def panel(clock):
     made = live(line(), [nl.Tcp("h1", "h2"), nl.Udp("h1", "h2", rate_mbps=1)], first_s=2)
     yield made
