@@ -6,6 +6,7 @@ Standard library only, as the set-up that uses this module.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import platform
 import subprocess
@@ -22,9 +23,25 @@ USUAL_ENVIRONMENT = "netlab-env"
 """The environment in the home that docs/how-to/install.md makes."""
 FIND = "import importlib.util as u; found = u.find_spec('netlab'); print(found and found.origin or '')"
 PATIENCE_S = 20
-PROGRAMS: dict[str, tuple[str, ...]] = {
-    building.POCKET: pocket_kernel.PROGRAMS,
-    building.LIBRARY: (library_kernel.PROGRAM, library_kernel.MNEXEC),
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelKind:
+    """A kind of kernel: the names of its programs, the function for the directory of its builds in the user's cache, the reader of
+    one build's directory, and the recipe of this clone.
+    """
+
+    programs: tuple[str, ...]
+    cache: Callable[[], Path]
+    read: Callable[[Path], PocketKernel | LibraryKernel]
+    recipe: str
+
+
+KINDS = {
+    building.POCKET: KernelKind(pocket_kernel.PROGRAMS, cache.kernels, pocket_kernel.from_directory, recipes.POCKET),
+    building.LIBRARY: KernelKind(
+        (library_kernel.PROGRAM, library_kernel.MNEXEC), cache.libraries, library_kernel.from_directory, recipes.LIBRARY
+    ),
 }
 
 
@@ -72,25 +89,20 @@ def copy_kernels(kinds: Sequence[str], clone: Path) -> list[Path]:
     """
     copied = []
     places = carried(clone)
-    for kind in kinds:
+    for kind in (KINDS[name] for name in kinds):
         for directory in (build for place in places for build in _builds(place, kind)):
             with contextlib.suppress(OSError):
-                of_kind = cache.kernels() if kind == building.POCKET else cache.libraries()
-                wheel_copies.copy_build(directory, of_kind / directory.name, PROGRAMS[kind])
+                wheel_copies.copy_build(directory, kind.cache() / directory.name, kind.programs)
                 copied.append(directory)
                 break
     return copied
 
 
-def _builds(place: Path, kind: str) -> Iterator[Path]:
+def _builds(place: Path, kind: KernelKind) -> Iterator[Path]:
     """Yield the directories of kernels of a kind in `place` that the present recipe made for this processor."""
-    own = kind == building.POCKET
-    read: Callable[[Path], PocketKernel | LibraryKernel] = (
-        pocket_kernel.from_directory if own else library_kernel.from_directory
-    )
-    wanted = (recipes.POCKET if own else recipes.LIBRARY, platform.machine())
-    for directory in sorted((place / (cache.kernels() if own else cache.libraries()).name).glob("*")):
+    wanted = (kind.recipe, platform.machine())
+    for directory in sorted((place / kind.cache().name).glob("*")):
         with contextlib.suppress(KernelError):
-            build = read(directory).build
+            build = kind.read(directory).build
             if (build.get("recipe"), build.get("machine")) == wanted:
                 yield directory
