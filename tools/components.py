@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +14,8 @@ from urllib.parse import quote
 from netlab_engines.kernels import library_kernel, pocket_kernel
 
 KERNEL_PROGRAMS = (*pocket_kernel.PROGRAMS[:1], library_kernel.PROGRAM, library_kernel.WASM_PROGRAM)
+KERNEL_FACTS = re.compile(r"/carried/(kernels|libraries)/[^/]+/build\.json$")
+KERNEL_LICENCES = [{"license": {"id": "GPL-2.0-only"}}]
 EMPTY = "0"
 """The version of wheels in the page that stand for packages that it does not have."""
 
@@ -25,39 +27,38 @@ def kernels(wheels: Iterable[Path]) -> Iterator[dict[str, Any]]:
     for path in sorted(wheels):
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            for about in (
-                name for name in names if re.search(r"/carried/(kernels|libraries)/[^/]+/build\.json$", name)
-            ):
+            for about in filter(KERNEL_FACTS.search, names):
                 folder, facts = about.removesuffix("build.json"), json.loads(archive.read(about))
                 program = next(name for name in KERNEL_PROGRAMS if folder + name in names)
-                source, machine = facts["source"], facts.get("machine", pocket_kernel.POCKET_MACHINE)
-                of_debian = f"pkg:deb/debian/{source['name']}@{quote(source['version'])}"
-                yield {
-                    "type": "operating-system",
-                    "bom-ref": f"{path.name}/{program}",
-                    "name": "linux",
-                    "version": facts["release"],
-                    "description": f"{program} in {path.name}, for {machine}: Linux with netlab's changes (netlab.patch beside it)",
-                    "hashes": [
-                        {"alg": "SHA-256", "content": hashlib.sha256(archive.read(folder + program)).hexdigest()}
-                    ],
-                    "licenses": [{"license": {"id": "GPL-2.0-only"}}],
-                    "pedigree": {
-                        "ancestors": [
-                            {
-                                "type": "operating-system",
-                                "bom-ref": f"{path.name}/{program}/source",
-                                "name": source["name"],
-                                "version": source["version"],
-                                "hashes": [{"alg": "SHA-256", "content": source["sha256"]}],
-                                "licenses": [{"license": {"id": "GPL-2.0-only"}}],
-                                "purl": of_debian
-                                if source["kind"] == "package"
-                                else f"pkg:generic/linux@{facts['release']}",
-                            }
-                        ]
-                    },
-                }
+                program_sha256 = hashlib.sha256(archive.read(folder + program)).hexdigest()
+                yield _kernel_entry(path.name, program, program_sha256, facts)
+
+
+def _kernel_entry(wheel: str, program: str, program_sha256: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of the kernel `program` in `wheel`, both names of files; `facts` is what its build.json holds."""
+    source, machine = facts["source"], facts.get("machine", pocket_kernel.POCKET_MACHINE)
+    is_package = source["kind"] == "package"
+    ancestor = {
+        "type": "operating-system",
+        "bom-ref": f"{wheel}/{program}/source",
+        "name": source["name"],
+        "version": source["version"],
+        "hashes": [{"alg": "SHA-256", "content": source["sha256"]}],
+        "licenses": KERNEL_LICENCES,
+        "purl": f"pkg:deb/debian/{source['name']}@{quote(source['version'])}"
+        if is_package
+        else f"pkg:generic/linux@{facts['release']}",
+    }
+    return {
+        "type": "operating-system",
+        "bom-ref": f"{wheel}/{program}",
+        "name": "linux",
+        "version": facts["release"],
+        "description": f"{program} in {wheel}, for {machine}: Linux with netlab's changes (netlab.patch beside it)",
+        "hashes": [{"alg": "SHA-256", "content": program_sha256}],
+        "licenses": KERNEL_LICENCES,
+        "pedigree": {"ancestors": [ancestor]},
+    }
 
 
 def page(folder: Path) -> Iterator[dict[str, Any]]:
