@@ -39,19 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Check the Mininet script `options.script`, print its problems as warnings, and run it with `options.arguments`
     unless `options.check` (or the only argument is --check, and the script does not mention it). Return the script's
-    exit status, or after a check alone 0 without problems and EXIT_WARNINGS with some. Raises ScenarioError, and runs
-    nothing, if a problem stops the script.
+    exit status, or after a check alone 0 without problems and EXIT_WARNINGS with some. Raises ScenarioError with those
+    that stop the script, and runs nothing, if there are any.
     """
     path = Path(options.script)
     if options.arguments == ["--check"] and not _mentions_check(path):
         options.check = True
     problems = check(path, Path.cwd())
-    stops = [problem for problem in problems if problem.stops]
-    if stops:
-        raise ScenarioError([problem.sentence() for problem in problems])
     for problem in problems:
-        print(f"netlab: {problem.sentence()}", file=sys.stderr)
+        if not problem.stops:
+            print(f"netlab: {problem.sentence()}", file=sys.stderr)
     sys.stderr.flush()
+    if stops := [problem.sentence() for problem in problems if problem.stops]:
+        raise ScenarioError(stops)
     if options.check:
         if not problems:
             print(f"Found no problems in {path}.")

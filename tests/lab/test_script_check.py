@@ -308,6 +308,18 @@ def test_check_alone_tells_by_its_status(tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().out == f"Found no problems in {path}.\n" * 2
 
 
+def test_warnings_are_printed_before_the_problems_that_stop_a_script_and_not_counted_with_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "case.py"
+    path.write_text("import no_such_module\ns1.dpctl('x')\n")
+    assert cli.main(["mininet", str(path)]) == cli.EXIT_MISTAKE
+    warning, *rest = capsys.readouterr().err.splitlines()
+    assert warning.startswith(f"netlab: {path}, line 2: .dpctl() has no effect")
+    assert rest[0] == "netlab: This cannot run:"
+    assert len(rest) == 2 and "no_such_module is not installed" in rest[1]
+
+
 @pytest.mark.slow
 def test_the_printed_command_converts_a_script(tmp_path: Path) -> None:
     """The test is skipped if no registry of packages answers; the converter is not part of netlab."""
