@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import zstandard
 
 import netlab
 from netlab_course.lab_command import DEFAULTS
@@ -148,7 +149,7 @@ def test_bytecode_stands_in_place_of_source_and_beside_netlabs(
 
 
 def unpacked(pack: Path) -> dict[str, bytes]:
-    opened = io.BytesIO(gzip.decompress(pack.read_bytes()))
+    opened = io.BytesIO(zstandard.decompress(pack.read_bytes()))
     files = {name: opened.read(size) for name, size in json.loads(opened.readline())}
     assert not opened.read()
     return files
@@ -176,7 +177,33 @@ def test_a_distribution_becomes_packs_and_what_is_not_compiled_an_archive_of_its
     with zipfile.ZipFile(tmp_path / written["others"]) as others:
         assert others.namelist() == ["json/tool.py", "some-1.dist-info/LICENSE"]
     assert {path.name for path in tmp_path.iterdir()} == {*written.values(), "python_stdlib.zip"}
-    assert gzip.decompress((tmp_path / written["pyodide.asm.wasm"]).read_bytes()) == b"pyodide.asm.wasm"
+    assert zstandard.decompress((tmp_path / written["pyodide.asm.wasm"]).read_bytes()) == b"pyodide.asm.wasm"
+
+
+def test_a_page_without_npm_is_refused_before_anything_is_made(
+    lite: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lite.shutil, "which", lambda _name: None)
+    monkeypatch.setattr(lite.wheel, "make_portable", lambda: pytest.fail("something was made"))
+    monkeypatch.setattr(sys, "argv", ["lite.py"])
+    assert lite.main() == 1
+    assert "apt install nodejs npm" in capsys.readouterr().err
+
+
+def test_a_decoder_of_another_form_is_refused(
+    lite: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module = tmp_path / "npm" / "node_modules" / "zstddec"
+    (module / "dist").mkdir(parents=True)
+    (module / "LICENSE").write_text("MIT\n")
+    shutil.copy(ROOT / "tools" / "page" / "npm" / "package-lock.json", tmp_path / "npm")
+    monkeypatch.setattr(lite, "WORK", tmp_path)
+    (module / "dist" / "zstddec.mjs").write_text("class ZSTDDecoder {}\nexport { ZSTDDecoder };\n")
+    code = "function zstandard() {\nclass ZSTDDecoder {}\nreturn new ZSTDDecoder();\n}\n"
+    assert lite.decoder() == f"/*\nMIT\n*/\n{code}"
+    (module / "dist" / "zstddec.mjs").write_text("export default 1;\n")
+    with pytest.raises(ValueError, match="does not export ZSTDDecoder"):
+        lite.decoder()
 
 
 def test_without_compiling_nothing_is_left_for_later(packs: ModuleType, tmp_path: Path) -> None:
@@ -260,11 +287,11 @@ def test_the_page_has_the_settings_of_netlab_lab(page: Path) -> None:
     assert overrides.items() >= DEFAULTS.items()
 
 
-def test_each_page_knows_what_is_fetched_and_it_is_less_than_24_mb(page: Path) -> None:
+def test_each_page_knows_what_is_fetched_and_it_is_less_than_17_mb(page: Path) -> None:
     script = (page / "static" / "netlab" / "loading.js").read_text()
     files = json.loads(script.partition("FILES = ")[2].partition(";")[0])
     assert all((page / "static" / "pyodide" / name).stat().st_size == size for name, size in files)
-    assert 15e6 < sum(size for _, size in files) < 24e6
+    assert 12e6 < sum(size for _, size in files) < 17e6
     assert '<script src="../static/netlab/loading.js" defer>' in (page / "lab" / "index.html").read_text()
 
 

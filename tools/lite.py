@@ -243,11 +243,40 @@ def script(name: str, **constants: Any) -> str:
     return text
 
 
+def decoder() -> str:
+    """Fetch the decoder of packs, npm's package zstddec, where it is missing, and return its code as a function of JavaScript,
+    behind its licence.
+
+    Raises
+    ------
+    ValueError
+        When its module is not as it was.
+    """
+    home = WORK / "npm"
+    module = home / "node_modules" / "zstddec"
+    lock = (PAGE / "npm" / "package-lock.json").read_bytes()
+    if not module.is_dir() or (home / "package-lock.json").read_bytes() != lock:
+        home.mkdir(parents=True, exist_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(PAGE / "npm" / name, home / name)
+        subprocess.run(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=home, check=True)
+    code, exports = re.subn(
+        r"^export \{ ZSTDDecoder \};$",
+        "return new ZSTDDecoder();",
+        (module / "dist" / "zstddec.mjs").read_text(),
+        flags=re.MULTILINE,
+    )
+    if exports != 1:
+        raise ValueError(f"{module} does not export ZSTDDecoder as it did.")
+    return f"/*\n{(module / 'LICENSE').read_text()}*/\nfunction zstandard() {{\n{code}}}\n"
+
+
 def add_packs(pyodide: Path, *, compiled: bool) -> dict[str, str]:
     """Replace Pyodide's files by packs, and let its script take these; returns the names of the packs."""
     names = packs.put(pyodide, (PAGE / "others.py").read_text(encoding="utf-8"), compiled=compiled)
     packages = sorted(json.loads((pyodide / LOCK).read_text())["packages"])
     with (pyodide / "pyodide.js").open("a", encoding="utf-8") as file:
+        file.write(f"\n{decoder()}")
         file.write(script("python.js", PLACES=names, PACKAGES=packages))
     (pyodide / "pyodide.mjs").unlink()
     return names
@@ -306,6 +335,12 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "lite", metavar="DIRECTORY")
     options = parser.parse_args()
     output = options.output.resolve()
+    if shutil.which("npm") is None:
+        print(
+            "The page's scripts are fetched by npm, which is missing. On Debian: apt install nodejs npm",
+            file=sys.stderr,
+        )
+        return 1
     own_wheel = wheel.make_portable()
     if own_wheel is None:
         return 1

@@ -4,8 +4,7 @@
   const PACKAGES = []; // that the packs hold
   const load = globalThis.loadPyodide;
 
-  async function unpacked(answer) {
-    const bytes = new Uint8Array(await unzipped(answer).arrayBuffer());
+  function unpacked(bytes) {
     let end = bytes.indexOf(10);
     const list = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end++)));
     return list.map(([name, size]) => [name, bytes.subarray(end, (end += size))]);
@@ -23,16 +22,24 @@
 
   globalThis.loadPyodide = async ({ packages, ...options }) => {
     const place = new URL(options.indexURL, location);
-    const get = (name) => kept(new URL(PLACES[name], place).href);
+    // Here in this worker: a worker of its own waited for ever in Firefox.
+    let decoder = zstandard();
+    const begun = decoder.init();
+    const get = async (name) => {
+      const packed = await (await kept(new URL(PLACES[name], place).href)).arrayBuffer();
+      await begun;
+      return decoder.decode(new Uint8Array(packed));
+    };
     const fetched = globalThis.fetch;
     globalThis.fetch = async (what, ...how) =>
       String(what.url ?? what) === `${place}pyodide.asm.wasm`
-        ? new Response(unzipped(await get("pyodide.asm.wasm")).body, { headers: { "Content-Type": "application/wasm" } })
+        ? new Response(await get("pyodide.asm.wasm"), { headers: { "Content-Type": "application/wasm" } })
         : fetched(what, ...how);
     const packs = Promise.all(["python", "netlab"].map((name) => get(name).then(unpacked)));
-    const script = new Blob([await unzipped(await get("pyodide.asm.js")).blob()], { type: "text/javascript" });
+    const script = new Blob([await get("pyodide.asm.js")], { type: "text/javascript" });
     importScripts(URL.createObjectURL(script));
     const pyodide = await load({ ...options, fsInit: async (FS) => (await packs).forEach((files) => install(FS, files)) });
+    decoder = null; // with its memory
     for (const name of PACKAGES) pyodide.loadedPackages[name] = "default channel";
     let others;
     const url = new URL(PLACES.others, place).href;
