@@ -168,7 +168,7 @@ def test_a_distribution_becomes_packs_and_what_is_not_compiled_an_archive_of_its
                 opened.writestr(name, name)
     for name in packs.ENGINE:
         (tmp_path / name).write_bytes(name.encode())
-    written = packs.put(tmp_path, "finder", compiled=True)
+    written = packs.put(tmp_path, "finder")
     assert set(unpacked(tmp_path / written["netlab"])) == {f"{packs.SITE}/netlab/rarely.py"}
     python = unpacked(tmp_path / written["python"])
     assert python[f"{packs.LIB}/json/__init__.pyc"] == b"json/__init__.pyc"
@@ -180,14 +180,30 @@ def test_a_distribution_becomes_packs_and_what_is_not_compiled_an_archive_of_its
     assert zstandard.decompress((tmp_path / written["pyodide.asm.wasm"]).read_bytes()) == b"pyodide.asm.wasm"
 
 
-def test_a_page_without_npm_is_refused_before_anything_is_made(
-    lite: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("program", ["node", "npm"])
+def test_a_page_without_node_js_or_npm_is_refused_before_anything_is_made(
+    lite: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], program: str
 ) -> None:
-    monkeypatch.setattr(lite.shutil, "which", lambda _name: None)
+    monkeypatch.setattr(lite.shutil, "which", lambda name: None if name == program else f"/usr/bin/{name}")
     monkeypatch.setattr(lite.wheel, "make_portable", lambda: pytest.fail("something was made"))
     monkeypatch.setattr(sys, "argv", ["lite.py"])
     assert lite.main() == 1
-    assert "apt install nodejs npm" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f" {program} missing" in said and "sudo apt-get install nodejs npm" in said and said.count("\n") == 1
+
+
+def test_a_page_whose_decoder_npm_cannot_fetch_is_refused_before_anything_is_made(
+    lite: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for program in ("node", "npm"):
+        (tmp_path / program).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / program).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(lite, "WORK", tmp_path / "work")
+    monkeypatch.setattr(lite.wheel, "make_portable", lambda: pytest.fail("something was made"))
+    monkeypatch.setattr(sys, "argv", ["lite.py"])
+    assert lite.main() == 1
+    assert "npm could not fetch the package zstddec" in capsys.readouterr().err
 
 
 def test_a_decoder_of_another_form_is_refused(
@@ -204,15 +220,6 @@ def test_a_decoder_of_another_form_is_refused(
     (module / "dist" / "zstddec.mjs").write_text("export default 1;\n")
     with pytest.raises(ValueError, match="does not export ZSTDDecoder"):
         lite.decoder()
-
-
-def test_without_compiling_nothing_is_left_for_later(packs: ModuleType, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "python_stdlib.zip", "w") as opened:
-        opened.writestr("json/tool.py", "")
-    for name in packs.ENGINE:
-        (tmp_path / name).write_bytes(b"")
-    written = packs.put(tmp_path, "", compiled=False)
-    assert f"{packs.LIB}/json/tool.py" in unpacked(tmp_path / written["python"])
 
 
 def test_an_empty_wheel_is_entered_and_offers_nothing_to_import(lite: ModuleType, tmp_path: Path) -> None:

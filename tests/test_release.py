@@ -291,6 +291,7 @@ def test_the_list_of_dependencies_names_the_packages_of_the_page(tmp_path: Path)
         "pkg:pypi/numpy@2.0.2": None,
         "pkg:npm/%40lumino/widgets@2.7.1": [{"expression": "BSD-3-Clause"}],
         "pkg:npm/process@0.11.10": None,
+        "pkg:npm/zstddec@0.3.4": [{"expression": "MIT AND BSD-3-Clause"}],
     }
 
 

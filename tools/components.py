@@ -13,6 +13,8 @@ from urllib.parse import quote
 
 from netlab_engines.kernels import library_kernel, pocket_kernel
 
+DECODER = Path(__file__).resolve().parent / "page" / "npm" / "package-lock.json"
+"""The pin of the decoder that `lite.py` puts into the page."""
 KERNEL_PROGRAMS = (*pocket_kernel.PROGRAMS[:1], library_kernel.PROGRAM, library_kernel.WASM_PROGRAM)
 KERNEL_FACTS = re.compile(r"/carried/(kernels|libraries)/[^/]+/build\.json$")
 KERNEL_LICENCES = [{"license": {"id": "GPL-2.0-only"}}]
@@ -70,6 +72,9 @@ def page(folder: Path) -> Iterator[dict[str, Any]]:
         for path in folder.rglob("third-party-licenses.json")
         for one in json.loads(path.read_text(encoding="utf-8"))["packages"]
     } | {("pyodide", lock["info"]["version"], "MPL-2.0")}
+    for place, package in json.loads(DECODER.read_text())["packages"].items():
+        if place:
+            npm.add((place.removeprefix("node_modules/"), package["version"], package["license"]))
     for kind, found in (("pypi", python), ("npm", npm)):
         for name, version, licence in sorted(found):
             if name != "netlab" and version != EMPTY:

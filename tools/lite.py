@@ -216,14 +216,10 @@ def sign(pyodide: Path) -> None:
     (pyodide / LOCK).write_text(json.dumps(lock))
 
 
-def compile_ahead(pyodide: Path) -> bool:
-    """Compile what a chapter imports until its first answer, where Node.js is there; returns whether it was."""
-    if shutil.which("node") is None:
-        print("Node.js is missing: each page compiles its Python itself, so its first answer takes twice as long.")
-        return False
+def compile_ahead(pyodide: Path) -> None:
+    """Compile what a chapter imports until its first answer."""
     bytecode.compile_ahead(pyodide, (PAGE / "ahead.py").read_text(encoding="utf-8") + COMPILED)
     sign(pyodide)
-    return True
 
 
 def script(name: str, **constants: Any) -> str:
@@ -249,14 +245,17 @@ def decoder() -> str:
 
     Raises
     ------
+    subprocess.CalledProcessError
+        When npm cannot fetch it.
     ValueError
         When its module is not as it was.
     """
     home = WORK / "npm"
     module = home / "node_modules" / "zstddec"
     lock = (PAGE / "npm" / "package-lock.json").read_bytes()
-    if not module.is_dir() or (home / "package-lock.json").read_bytes() != lock:
-        home.mkdir(parents=True, exist_ok=True)
+    if not (module / "dist" / "zstddec.mjs").is_file() or (home / "package-lock.json").read_bytes() != lock:
+        shutil.rmtree(home, ignore_errors=True)  # what an interrupted download left
+        home.mkdir(parents=True)
         for name in ("package.json", "package-lock.json"):
             shutil.copy(PAGE / "npm" / name, home / name)
         subprocess.run(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=home, check=True)
@@ -271,9 +270,9 @@ def decoder() -> str:
     return f"/*\n{(module / 'LICENSE').read_text()}*/\nfunction zstandard() {{\n{code}}}\n"
 
 
-def add_packs(pyodide: Path, *, compiled: bool) -> dict[str, str]:
+def add_packs(pyodide: Path) -> dict[str, str]:
     """Replace Pyodide's files by packs, and let its script take these; returns the names of the packs."""
-    names = packs.put(pyodide, (PAGE / "others.py").read_text(encoding="utf-8"), compiled=compiled)
+    names = packs.put(pyodide, (PAGE / "others.py").read_text(encoding="utf-8"))
     packages = sorted(json.loads((pyodide / LOCK).read_text())["packages"])
     with (pyodide / "pyodide.js").open("a", encoding="utf-8") as file:
         file.write(f"\n{decoder()}")
@@ -328,6 +327,24 @@ def add_script(output: Path, names: dict[str, str]) -> int:
     return sum(size for _, size in files)
 
 
+def why_not() -> str:
+    """Return why no page can be made here, and what to do; "" if one can be made."""
+    missing = [program for program in ("node", "npm") if shutil.which(program) is None]
+    if missing:
+        return (
+            f"The page cannot be made: {' and '.join(missing)} missing. Install Node.js and npm, on Debian or Ubuntu by "
+            "'sudo apt-get install nodejs npm', then try again."
+        )
+    try:
+        decoder()
+    except subprocess.CalledProcessError:
+        return (
+            "The page cannot be made: npm could not fetch the package zstddec. Look at the network and at npm's settings "
+            "('npm ping'), then try again."
+        )
+    return ""
+
+
 def main() -> int:
     """Build the page; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -335,11 +352,8 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "lite", metavar="DIRECTORY")
     options = parser.parse_args()
     output = options.output.resolve()
-    if shutil.which("npm") is None:
-        print(
-            "The page's scripts are fetched by npm, which is missing. On Debian: apt install nodejs npm",
-            file=sys.stderr,
-        )
+    if why := why_not():
+        print(why, file=sys.stderr)
         return 1
     own_wheel = wheel.make_portable()
     if own_wheel is None:
@@ -350,7 +364,7 @@ def main() -> int:
         shutil.rmtree(folder, ignore_errors=True)
     wheels = [*pure_wheels(programs), *kernel_wheels(programs), own_wheel]
     put_pyodide(distribution(programs, options.pyodide), page / "static" / "pyodide", wheels)
-    compiled = compile_ahead(page / "static" / "pyodide")
+    compile_ahead(page / "static" / "pyodide")
     (page / "jupyter-lite.json").write_text(json.dumps(SETTINGS))
     (page / "overrides.json").write_text(json.dumps(CHOICES))
     contents.mkdir()
@@ -365,7 +379,7 @@ def main() -> int:
          "--apps", "lab", "--apps", "notebooks", "--no-sourcemaps", "--no-unused-shared-packages"],
         check=True, stdout=subprocess.DEVNULL, cwd=page,  # where its notes of what is done go
     )  # fmt: skip
-    size = add_script(output, add_packs(output / "static" / "pyodide", compiled=compiled))
+    size = add_script(output, add_packs(output / "static" / "pyodide"))
     print(f"{output}: Python and its packages are {size / 1e6:.0f} MB")
     print(f"python3 -m http.server --directory {output} shows it")
     return 0

@@ -59,8 +59,9 @@ def contents(archive: Path) -> dict[str, bytes]:
         return {entry.filename: opened.read(entry) for entry in opened.infolist() if not entry.is_dir()}
 
 
-def put(pyodide: Path, finder: str, *, compiled: bool) -> dict[str, str]:
-    """Replace a distribution's archives by packs.
+def put(pyodide: Path, finder: str) -> dict[str, str]:
+    """Replace a distribution's archives by packs; source that is not compiled (`bytecode.compile_ahead`) goes into an archive of
+    its own.
 
     Parameters
     ----------
@@ -68,8 +69,6 @@ def put(pyodide: Path, finder: str, *, compiled: bool) -> dict[str, str]:
         The distribution.
     finder : str
         The module that finds what is in the archive that a page fetches last.
-    compiled : bool
-        Whether what chapters need is compiled (`bytecode.compile_ahead`), so that the other modules can go into that archive.
 
     Returns
     -------
@@ -83,7 +82,7 @@ def put(pyodide: Path, finder: str, *, compiled: bool) -> dict[str, str]:
         place = LIB if path.name == bytecode.LIBRARY else SITE
         own = path.name.startswith(bytecode.WITH_SOURCE)
         for name, data in contents(path).items():
-            if LATER.fullmatch(name) or (compiled and name.endswith(".py") and not own):
+            if LATER.fullmatch(name) or (name.endswith(".py") and not own):
                 others[name] = data
             else:
                 (netlab if own else python)[f"{place}/{name}"] = data
