@@ -82,5 +82,28 @@ for (const [name, cache] of Object.entries({ roomy, full, none: null })) {
   const texts = [...(await Promise.all([ask(), ask()])), await ask()];
   told[name] = { fetched, texts };
 }
+// The lab opens what was open, which another tab has deleted.
+{
+  const opened = [];
+  const kept = new Map([['netlab open', 'gone.ipynb']]);
+  const widgets = [{ context: { path: 'gone.ipynb' }, dispose: () => widgets.shift() }];
+  const stored = { getItem: (key) => kept.get(key) ?? null, setItem: (...pair) => kept.set(...pair), removeItem: (key) => kept.delete(key) };
+  const lab = {
+    ...page,
+    location: Object.assign(new URL('http://page/lab/index.html'), { reload: () => opened.push('the page again') }),
+    history: { replaceState: (_, __, address) => (lab.location.search = address.search) },
+    localStorage: stored, sessionStorage: { ...stored, getItem: () => null }, jupyterapp: undefined,
+  };
+  lab.window = lab;
+  const scripts = process.argv.slice(2).map((name) => fs.readFileSync(name, 'utf8')).join('\n');
+  vm.runInNewContext(scripts.replace('FIRST = ""', 'FIRST = "first.ipynb"'), lab);
+  const contents = { get: async (path) => Promise.reject(new Error(`no ${path}`)) };
+  const commands = { commandExecuted: { connect: () => {} }, execute: async (command, { path }) => opened.push(`${command} ${path}`) };
+  lab.jupyterapp = { serviceManager: { contents }, commands, restored: Promise.resolve(), shell: { widgets: (area) => (area === 'main' ? widgets : []) } };
+  const address = lab.location.search;
+  const answers = ['gone.ipynb', 'gone.ipynb', 'other.ipynb'].map((path) => contents.get(path).catch((error) => error.message));
+  told.gone = { address, other: await answers[2], again: await Promise.race([...answers.slice(0, 2), new Promise((done) => setTimeout(done, 200, 'no answer'))]) };
+  told.gone = { ...told.gone, opened, widgets, kept: [...kept] };
+}
 console.log(JSON.stringify(told));
 process.exit(0);

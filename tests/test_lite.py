@@ -262,6 +262,17 @@ def test_the_file_menu_offers_once_to_download(in_a_page: dict[str, Any]) -> Non
     assert in_a_page["file"] == ["docmanager:save", "docmanager:download"]
 
 
+def test_the_first_chapter_opens_in_place_of_a_deleted_one_without_an_error_or_a_reload(in_a_page: dict[str, Any]) -> None:
+    assert in_a_page["gone"] == {
+        "address": "?path=gone.ipynb",
+        "opened": ["docmanager:open first.ipynb"],
+        "widgets": [],
+        "kept": [],
+        "again": "no answer",
+        "other": "no other.ipynb",
+    }
+
+
 @pytest.mark.parametrize(("store", "fetched"), [("roomy", 1), ("full", 3), ("none", 3)])
 def test_file_is_fetched_with_and_without_a_browser_cache(in_a_page: dict[str, Any], store: str, fetched: int) -> None:
     assert in_a_page[store] == {"fetched": fetched, "texts": ["content"] * 3}

@@ -80,6 +80,12 @@ def test_the_page_opens_the_first_chapter_where_the_one_that_was_open_is_gone(br
     browser.value("sessionStorage.clear(), localStorage.setItem('netlab open', 'gone.ipynb')")
     browser.go(page)
     in_sight(browser, FIRST)
+    browser.until(f"[...jupyterapp.shell.widgets('main')].map(widget => widget.title.label).join() === {as_json(FIRST)}")
+    browser.until(f"localStorage.getItem('netlab open') === {as_json(FIRST)}")
+    browser.until(f"new URL(location).searchParams.get('path') === {as_json(FIRST)}")
+    assert browser.value(bidi.DIALOG) == ""
+    # A second load breaks off the first, and Firefox tells JupyterLab that the files that it broke off are missing.
+    assert browser.value("performance.getEntriesByType('navigation')[0].type") == "navigate"
 
 
 def test_a_reload_of_the_page_keeps_chapter_and_place(browser: Browser, page: str) -> None:

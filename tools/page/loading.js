@@ -60,12 +60,16 @@
     nameInAddress(path);
     for (const store of ["sessionStorage", "localStorage"]) if (stored(store)?.getItem(OPEN) !== path) stored(store)?.setItem(OPEN, path);
   }
-  // What was open may have been deleted or renamed in another tab.
-  function openFirst() {
+  // What was open may have been deleted or renamed in another tab. A reload would break off what JupyterLab is loading, and Firefox
+  // then tells JupyterLab that files are missing.
+  let first = null;
+  async function openFirst() {
+    const { commands, restored: ready, shell } = window.jupyterapp;
     for (const store of ["sessionStorage", "localStorage"]) stored(store)?.removeItem(OPEN);
-    nameInAddress(FIRST);
-    location.reload();
-    return new Promise(() => {});
+    const gone = restored;
+    await ready;
+    await commands.execute("docmanager:open", { path: FIRST });
+    for (const widget of [...shell.widgets("main")]) if (widget.context?.path === gone) widget.dispose();
   }
 
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -214,8 +218,9 @@
       const get = contents.get.bind(contents);
       contents.get = async (...asked) => {
         const file = await get(...asked).catch((error) => {
-          if (restored && restored !== FIRST && asked[0] === restored) return openFirst();
-          throw error;
+          if (!restored || restored === FIRST || asked[0] !== restored) throw error;
+          first ??= openFirst();
+          return new Promise(() => {}); // JupyterLab would show the error in a dialog
         });
         if (file.type === "notebook" && file.content) joinLines(file.content);
         return file;
