@@ -262,7 +262,9 @@ def test_the_file_menu_offers_once_to_download(in_a_page: dict[str, Any]) -> Non
     assert in_a_page["file"] == ["docmanager:save", "docmanager:download"]
 
 
-def test_the_first_chapter_opens_in_place_of_a_deleted_one_without_an_error_or_a_reload(in_a_page: dict[str, Any]) -> None:
+def test_the_first_chapter_opens_in_place_of_a_deleted_one_without_an_error_or_a_reload(
+    in_a_page: dict[str, Any],
+) -> None:
     assert in_a_page["gone"] == {
         "address": "?path=gone.ipynb",
         "opened": ["docmanager:open first.ipynb"],

@@ -13,7 +13,7 @@ import pytest
 from netlab_course.page_style import SHEET
 from tests.browser import bidi
 from tests.browser.bidi import Browser
-from tests.browser.conftest import NOTEBOOK, PANEL, as_json, open_alone
+from tests.browser.conftest import KERNEL, NOTEBOOK, PANEL, as_json, open_alone
 from tests.browser.test_writing import show
 
 pytestmark = [pytest.mark.slow]
@@ -39,10 +39,22 @@ SIDEWAYS = f"{SCROLLERS}.filter(s => s.scrollWidth > s.clientWidth).map(s => s.i
 CONTINUED = f"""{SCROLLERS}.flatMap(s => [...s.querySelectorAll('.cm-line')])
     .filter(line => line.clientHeight > 1.5 * parseFloat(getComputedStyle(line).lineHeight)).length"""
 """The number of lines of code that take two rows or more, in JavaScript."""
+QUESTIONS = {
+    "loaded": "'netlab.widgets' in __import__('sys').modules",
+    "named": "'netlab' in globals()",
+    "count": "get_ipython().execution_count",
+}
+"""Expressions of Python about a kernel."""
 TOP = f"""(() => {{
     const cell = {NOTEBOOK}.widgets.find(cell => cell.model.id === {as_json(FAR)});
     return cell.node.isConnected ? cell.node.getBoundingClientRect().top : null;
 }})()"""
+
+
+def asked(what: str) -> str:
+    """The answer of the kernel of the notebook in sight to a question of `QUESTIONS`, as text, in JavaScript; nothing is run."""
+    words = {"code": "", "silent": True, "store_history": False, "user_expressions": {"answer": QUESTIONS[what]}}
+    return f"{KERNEL}.requestExecute({as_json(words)}).done.then(({{content}}) => content.user_expressions.answer.data['text/plain'])"
 
 
 def in_sight(browser: Browser, path: str) -> None:
@@ -80,7 +92,9 @@ def test_the_page_opens_the_first_chapter_where_the_one_that_was_open_is_gone(br
     browser.value("sessionStorage.clear(), localStorage.setItem('netlab open', 'gone.ipynb')")
     browser.go(page)
     in_sight(browser, FIRST)
-    browser.until(f"[...jupyterapp.shell.widgets('main')].map(widget => widget.title.label).join() === {as_json(FIRST)}")
+    browser.until(
+        f"[...jupyterapp.shell.widgets('main')].map(widget => widget.title.label).join() === {as_json(FIRST)}"
+    )
     browser.until(f"localStorage.getItem('netlab open') === {as_json(FIRST)}")
     browser.until(f"new URL(location).searchParams.get('path') === {as_json(FIRST)}")
     assert browser.value(bidi.DIALOG) == ""
@@ -184,6 +198,35 @@ def test_list_keeps_its_width_while_a_window_shrinks(browser: Browser, jupyterla
         browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS}")
     finally:
         browser.resize(bidi.WIDTH, bidi.HEIGHT)
+
+
+def test_netlab_is_imported_before_a_cell_runs_also_after_a_restart_of_the_kernel(
+    browser: Browser, jupyterlab: str
+) -> None:
+    open_alone(browser, f"{jupyterlab}lab/tree/{FIRST}", FIRST)
+    for _ in range(2):
+        browser.until(f"{asked('loaded')}.then(loaded => loaded === 'True')", shown=f"{KERNEL}?.status")
+        assert browser.value(asked("named")) == "False", "the imports put names into the student's namespace"
+        assert browser.value(asked("count")) == "1", "the imports count as a cell that was run"
+        browser.value(f"{PANEL}.sessionContext.restartKernel().then(() => 1)")
+
+
+def test_netlab_is_not_imported_where_no_cell_imports_it(browser: Browser, jupyterlab: str, chapters: Path) -> None:
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    cell = {"cell_type": "code", "id": "own", "metadata": {}, "source": "1 + 1", "execution_count": None, "outputs": []}
+    for name, source in (("without.ipynb", "1 + 1"), ("with.ipynb", "import netlab")):
+        book = {"cells": [{**cell, "source": source}], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+        (chapters / name).write_text(json.dumps(book))
+    open_alone(browser, f"{jupyterlab}lab/tree/without.ipynb", "without.ipynb")
+    browser.until(f"{KERNEL}?.status === 'idle'")
+    without = browser.value(f"{KERNEL}.id")
+    # The extension looks at all notebooks each time: the second one's imports come after the first one's would have.
+    browser.value("jupyterapp.commands.execute('docmanager:open', {path: 'with.ipynb'}).then(() => 1)")
+    browser.until(f"{PANEL}?.context.path === 'with.ipynb' && {asked('loaded')}.then(loaded => loaded === 'True')")
+    browser.value("jupyterapp.commands.execute('docmanager:open', {path: 'without.ipynb'}).then(() => 1)")
+    browser.until(f"{PANEL}?.context.path === 'without.ipynb'")
+    assert browser.value(f"{KERNEL}.id") == without
+    assert browser.value(asked("loaded")) == "False"
 
 
 def test_a_panel_whose_kernel_is_gone_asks_to_run_its_cell_again(

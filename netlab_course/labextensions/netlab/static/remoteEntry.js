@@ -253,6 +253,21 @@
     }
   }
 
+  // A chapter's imports take a second of processor time, so they are made while somebody reads its first lines. A cell that is run
+  // meanwhile waits in the kernel's queue. A restarted kernel has imported nothing. The page in a browser does this itself.
+
+  const AHEAD = 'exec("import netlab\\nfor name in dir(netlab): getattr(netlab, name)", {})';
+  const begun = new WeakSet(); // kernels
+  const forget = (kernel, status) => status.endsWith("restarting") && begun.delete(kernel);
+  function importAhead(panel) {
+    const kernel = panel.sessionContext?.session?.kernel;
+    if (kernel?.status !== "idle" || begun.has(kernel) || !isChapter(panel.content)) return;
+    if (document.getElementById("netlab-loading")) return; // of the page
+    begun.add(kernel);
+    kernel.statusChanged.connect(forget);
+    kernel.requestExecute({ code: AHEAD, silent: true, store_history: false }).done.catch(() => {}); // restarted meanwhile
+  }
+
   // Names of figures in a notebook from elsewhere: JupyterLab does not trust it, and runs no script of its outputs, also not the one that
   // names figures (netlab/plots/page.js).
 
@@ -347,6 +362,7 @@
     addEventListener("pagehide", () => (panels(app).forEach(keepPlace), keepWidth()), true);
     setInterval(() => {
       panels(app).forEach(watchPlace);
+      panels(app).forEach(importAhead);
       app.restored.then(() => fitList(app)); // as soon as the list is there
     }, 200);
     let asking = false;
@@ -364,7 +380,7 @@
 
   const plugin = {
     id: "netlab:chapters",
-    description: "A double-click on text begins to write, letters change no cell, a reload finds the place, figures have names, and sentences fit the window.",
+    description: "A double-click on text begins to write, letters change no cell, a reload finds the place, netlab is imported ahead, figures have names, and sentences fit the window.",
     autoStart: true,
     activate,
   };
