@@ -33,8 +33,25 @@ PROMPT = "*Your answer:* …"
 """The place for a written answer; netlab's extension of JupyterLab puts the cursor there."""
 
 
+_ANY_MARK = re.compile(
+    rf"{_MARKDOWN_MARK.pattern}|^[ \t]*#\s*(BEGIN|END) SOLUTION(\s+NO PROMPT)?[ \t]*(\n|$)|[ \t]*#\s*SOLUTION(\s+NO PROMPT)?[ \t]*$",
+    re.MULTILINE,
+)
+
+
 class AuthoringError(NetlabError):
     """A chapter's source cannot be converted to a notebook; the text names file and line."""
+
+
+def without_marks(source: str) -> str:
+    """Return the source of a cell, code or Markdown, with its solutions and without the marks.
+
+    Examples
+    --------
+    >>> print(without_marks("# BEGIN SOLUTION NO PROMPT\\nx = 4.8  # SOLUTION\\n# END SOLUTION"))
+    x = 4.8
+    """
+    return _ANY_MARK.sub("", source).rstrip("\n")
 
 
 def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:

@@ -17,7 +17,7 @@ from netlab_classroom.grading.claim import claim_output
 from netlab_classroom.grading.master import Edition, Master
 from netlab_classroom.grading.roster import NAMES, Entry
 from netlab_classroom.grading.text import file_name, harmless
-from netlab_course import authoring
+from netlab_course import authoring, marks
 
 CLASS_LIST = "tokens.csv"
 """The name of the class list with a token for each student; the instructor's own list is often called class.csv."""
@@ -85,7 +85,7 @@ def _solved(chapter: Master, token: str, place: Path) -> Path:
     made = student_notebook(chapter, token)
     for cell in made.cells:
         if cell.id in answers:
-            cell.source = solution[cell.id]
+            cell.source = marks.without_marks(solution[cell.id])
     return _write(place, made)
 
 

@@ -12,7 +12,7 @@ from netlab.base.location import IMPORT_ROOT, package_directories
 from netlab_classroom.grading import examiner
 from netlab_classroom.grading.examiner import Exercise, Words
 from netlab_classroom.grading.submission import AnswerCell, Cell
-from netlab_course import authoring
+from netlab_course import authoring, marks
 from netlab_course.checks import Check
 
 CARRIED = IMPORT_ROOT / "netlab_classroom" / "carried"
@@ -65,8 +65,7 @@ class Edition:
         from netlab_classroom.grading.submission import words_of
 
         source = next(cell.source for cell in self.solved if cell.id == wanted.id)
-        marks = ("<!-- BEGIN SOLUTION -->", "<!-- END SOLUTION -->")
-        return words_of("\n".join(line for line in source.split("\n") if line.strip() not in marks), wanted.stub)
+        return words_of(marks.without_marks(source), wanted.stub)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab_course.marks import INSTRUCTION, PROMPT, AuthoringError, strip_code, strip_markdown
+from netlab_course.marks import INSTRUCTION, PROMPT, AuthoringError, strip_code, strip_markdown, without_marks
+
+
+@pytest.mark.parametrize(
+    ("marked", "answer"),
+    [
+        ("x = 4.8  # SOLUTION", "x = 4.8"),
+        ("if x:\n    # BEGIN SOLUTION NO PROMPT\n    y = 2\n    # END SOLUTION", "if x:\n    y = 2"),
+        ("Why?\n<!-- BEGIN SOLUTION -->\nBecause.\n<!-- END SOLUTION -->", "Why?\nBecause."),
+        ("# The SOLUTION of the equation\nx = 1", "# The SOLUTION of the equation\nx = 1"),
+    ],
+)
+def test_an_answer_is_read_without_its_marks(marked: str, answer: str) -> None:
+    assert without_marks(marked) == answer
 
 
 @pytest.mark.parametrize(

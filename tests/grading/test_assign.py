@@ -99,6 +99,7 @@ def test_solved_hand_ins_have_every_answer_and_lie_apart_from_what_students_get(
     assert one.read_text() != other.read_text(), "each has numbers of its own"
     made = {cell.id: cell.source for cell in nbformat.read(one, as_version=4).cells}
     assert "return rate_mbps * payload_bytes" in made["limit"] and "What the queue cannot hold" in made["why-words"]
+    assert "SOLUTION" not in one.read_text(), "marks of the source would be in the report of the answers in words"
     for place in (tmp_path / "out", tmp_path / "out" / "solved"):
         with pytest.raises(NetlabError, match="which is for students"):
             assign.assign(sample, tmp_path / "out", entries=entries, solved=place)
