@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -93,12 +94,15 @@ def calls_that_fit(own: StudentValues, packet_bytes: float, share: LateShare = e
     datagram of a call takes `packet_bytes` of the line, and the formula `share` gives the share of late packets.
     """
     service_ms = theory.transmission_delay_ms(packet_bytes, own.line_rate_mbps)
+    return _max_load(service_ms, own.late_ms, share) / _load_of_a_call(service_ms)
 
-    def in_time(load: float) -> bool:
-        """Return whether few enough packets are late at this load (0 to 1)."""
-        return share(load, service_ms, own.late_ms) <= settings.LATE_SHARE
 
-    return bisection.bisect_largest(in_time, 0.01, 0.999) / _load_of_a_call(service_ms)
+@functools.lru_cache(maxsize=1024)  # the draw of a copy asks for combinations that its checks ask for again
+def _max_load(service_ms: float, limit_ms: float, share: LateShare) -> float:
+    """Return the largest load (0 to 1) at which few enough packets are late by the formula `share`, if each takes
+    `service_ms` ms of the line and wait and time on the link together have the limit `limit_ms`.
+    """
+    return bisection.bisect_largest(lambda load: share(load, service_ms, limit_ms) <= settings.LATE_SHARE, 0.01, 0.999)
 
 
 def _load_of_a_call(service_ms: float) -> float:
