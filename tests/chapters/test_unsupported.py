@@ -104,6 +104,7 @@ def test_a_check_before_its_answer_asks_for_the_cell_and_shows_no_traceback() ->
     assert [out.ename for out in slip.outputs] == ["NameError"]
 
 
+@pytest.mark.slow
 def test_advice_stands_below_the_traceback_of_a_wrong_name_and_a_wrong_call() -> None:
     sources = [
         "import netlab as nl, pandas as pd\nfrom netlab_course.chapters import start_here\nchapter = start_here.begin()",

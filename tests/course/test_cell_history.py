@@ -79,6 +79,7 @@ def notebook(shared: Notebook) -> Notebook:
     return shared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell_id", ["rtt", ""])
 @pytest.mark.parametrize(
     ("source", "how"),
@@ -102,6 +103,7 @@ def test_a_check_judges_no_value_from_before_the_answers_cell_failed(
     assert RIGHT in notebook.run(CHECK, "rtt-check")
 
 
+@pytest.mark.slow
 def test_value_assigned_before_a_failure_is_judged_and_the_failure_mentioned(
     notebook: Notebook,
 ) -> None:
@@ -110,6 +112,7 @@ def test_value_assigned_before_a_failure_is_judged_and_the_failure_mentioned(
     assert RIGHT in said and "(The cell that defines rtt_ms ended with a ZeroDivisionError, after" in said
 
 
+@pytest.mark.slow
 def test_a_cell_that_no_longer_defines_the_answer_leaves_it_unchecked(notebook: Notebook) -> None:
     notebook.run("rtt = 60", "rtt")
     said = notebook.run(CHECK, "rtt-check")
@@ -118,12 +121,14 @@ def test_a_cell_that_no_longer_defines_the_answer_leaves_it_unchecked(notebook: 
     )
 
 
+@pytest.mark.slow
 def test_a_name_that_another_cell_has_taken_over_is_judged(notebook: Notebook) -> None:
     notebook.run("something = 1", "rtt")
     notebook.run("rtt_ms = 60", "elsewhere")
     assert RIGHT in notebook.run(CHECK, "rtt-check")
 
 
+@pytest.mark.slow
 def test_a_check_tells_a_cell_that_was_edited_and_saved_but_not_run(notebook: Notebook) -> None:
     notebook.save("rtt_ms = 61", CHECK)
     said = notebook.run(CHECK, "rtt-check")
@@ -132,6 +137,7 @@ def test_a_check_tells_a_cell_that_was_edited_and_saved_but_not_run(notebook: No
     assert RIGHT in notebook.run(CHECK, "rtt-check")
 
 
+@pytest.mark.slow
 def test_outdated_or_foreign_file_leaves_the_verdict_unchanged(notebook: Notebook) -> None:
     notebook.save("rtt_ms = 61", CHECK, age_s=60)
     assert RIGHT in notebook.run(CHECK, "rtt-check")
@@ -141,6 +147,7 @@ def test_outdated_or_foreign_file_leaves_the_verdict_unchanged(notebook: Noteboo
     assert RIGHT in notebook.run(CHECK, "rtt-check")
 
 
+@pytest.mark.slow
 def test_an_answer_made_of_several_names_is_doubted_by_each(notebook: Notebook) -> None:
     notebook.run("one = 59\ntwo = 1", "parts")
     check = "mine = one + two\nchapter.check.rtt(mine)"
@@ -150,6 +157,7 @@ def test_an_answer_made_of_several_names_is_doubted_by_each(notebook: Notebook) 
     assert "defines one ended" in said and "defines two ended" in said
 
 
+@pytest.mark.slow
 def test_a_check_of_a_number_without_a_name_is_judged(notebook: Notebook) -> None:
     notebook.run("rtt_ms = 60 ms", "rtt")
     assert RIGHT in notebook.run("chapter.check.rtt(60)", "rtt-check")

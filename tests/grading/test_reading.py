@@ -23,8 +23,9 @@ ASKED = AnswerCell("goodput", "goodput", "goodput_mbps", "goodput_mbps = ...")
 WHY = AnswerCell("why-words", "why-words", "", f"Why?\n\n{PROMPT}")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def reader() -> Iterator[Helper]:
+    """A helper that starts its process again after a text that took too much."""
     found = Helper(cpu_s=1, wall_s=20)
     yield found
     found.close()

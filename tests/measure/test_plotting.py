@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -13,42 +14,47 @@ from netlab.base.errors import NetlabError
 from netlab.measure.tables import Table
 
 SCRIPT = """
-import builtins, importlib.util, sys
+import contextlib, importlib.util, io, json, sys
 import netlab as nl
 nl.Run
-sys.modules.pop("matplotlib", None)
-{before}
-try:
-    {statement}
-except ModuleNotFoundError as error:
-    print(error.name, error)
+# The test does not depend on an installed Matplotlib.
+sys.meta_path[:] = [each for each in sys.meta_path if type(each).__name__ in ('BuiltinImporter', 'PlotlyHint')]
+printed = {}
+for statement in json.loads(sys.argv[1]):
+    sys.modules.pop("matplotlib", None)
+    with contextlib.redirect_stdout(io.StringIO()) as told:
+        try:
+            exec(statement, {"__name__": "__main__", "importlib": importlib})
+        except ModuleNotFoundError as error:
+            print(error.name, error)
+    printed[statement] = told.getvalue()
+print(json.dumps(printed))
 """
-ABSENT = (
-    "sys.meta_path[:] = [each for each in sys.meta_path if type(each).__name__ in ('BuiltinImporter', 'PlotlyHint')]"
-)
-"""The test does not depend on an installed Matplotlib."""
+IMPORTS = ["import matplotlib.pyplot as plt", "from matplotlib import pyplot", "import seaborn"]
+SEARCH = "print(importlib.util.find_spec('matplotlib'))"
+INSIDE = "exec('try:\\n import matplotlib\\nexcept ImportError as error:\\n print(error)', {'__name__': 'package'})"
 
 
-def output_of(statement: str) -> str:
-    script = SCRIPT.format(before=ABSENT, statement=statement)
-    return subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+@pytest.fixture(scope="module")
+def printed() -> dict[str, str]:
+    """The text that each statement prints in a new Python, where nothing has looked for Matplotlib."""
+    command = [sys.executable, "-c", SCRIPT, json.dumps([*IMPORTS, SEARCH, INSIDE])]
+    found: dict[str, str] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found
 
 
-@pytest.mark.parametrize(
-    "statement", ["import matplotlib.pyplot as plt", "from matplotlib import pyplot", "import seaborn"]
-)
-def test_import_of_matplotlib_names_the_plots_of_netlab(statement: str) -> None:
-    told = output_of(statement)
+@pytest.mark.parametrize("statement", IMPORTS)
+def test_import_of_matplotlib_names_the_plots_of_netlab(statement: str, printed: dict[str, str]) -> None:
+    told = printed[statement]
     assert told.startswith(
         ("matplotlib matplotlib is not installed; figures", "seaborn seaborn is not installed; figures")
     )
     assert "my_table.plot(kind=" in told
 
 
-def test_a_package_that_looks_for_matplotlib_gets_pythons_own_answer() -> None:
-    assert output_of("print(importlib.util.find_spec('matplotlib'))") == "None\n"
-    inside = "exec('try:\\n import matplotlib\\nexcept ImportError as error:\\n print(error)', {'__name__': 'package'})"
-    assert output_of(inside) == "No module named 'matplotlib'\n"
+def test_a_package_that_looks_for_matplotlib_gets_pythons_own_answer(printed: dict[str, str]) -> None:
+    assert printed[SEARCH] == "None\n"
+    assert printed[INSIDE] == "No module named 'matplotlib'\n"
 
 
 def test_a_table_draws_a_figure_of_plotly() -> None:
