@@ -25,6 +25,8 @@ Commands::
 
 import argparse
 import contextlib
+import copy
+import functools
 import hashlib
 import importlib
 import json
@@ -148,7 +150,7 @@ def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
     unknown number.
     """
     text = path.read_text(encoding="utf-8")
-    notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
+    notebook = copy.deepcopy(_parsed(text))
     lines = _cell_lines(text)
     if len(lines) != len(notebook.cells):
         raise AuthoringError(f"{path}: every cell must start with a line `# %%`, the first one too.")
@@ -179,6 +181,12 @@ def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
     claims = extract_claims(notebook)
     _put_figures_in(notebook, path, token)
     return notebook, claims
+
+
+@functools.lru_cache(maxsize=64)  # a class asks for each student's notebook, and parsing takes most of the time
+def _parsed(text: str) -> NotebookNode:
+    """Return a py:percent source as jupytext reads it; a caller copies the notebook before changing it."""
+    return jupytext.reads(text, fmt="py:percent")
 
 
 def minutes(notebook: NotebookNode) -> float:

@@ -195,7 +195,7 @@ def _check_call(cell: Cell, source: Path) -> tuple[str, str]:
     return key, name
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | Words]:
     """Return the marking scheme of each exercise of a chapter, by key, in the order of the notebook; exercises after
     the summary may lack one. `_changed_ns` is the modification time in ns of its file (0: no file), a key of the cache.

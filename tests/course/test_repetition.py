@@ -52,7 +52,20 @@ class FakeRun:
 
 def table(check: Repetition, seeds: Any = range(1, 11), scenario: nl.Scenario | None = None) -> pd.DataFrame:
     """Return a table as from `nl.repeat`, with random numbers, a row for each flow and seed."""
-    described = scenario or check.scenario()
+    if scenario is not None:
+        return made_table(scenario, seeds)
+    kept = (check.key, repr(check.scenario().to_dict()), tuple(seeds))
+    if kept not in TABLES:
+        TABLES[kept] = made_table(check.scenario(), seeds)
+    return TABLES[kept].copy()
+
+
+TABLES: dict[Any, pd.DataFrame] = {}
+"""Tables of the exercises' own scenarios, by check, scenario and seeds; their numbers are always the same."""
+
+
+def made_table(described: nl.Scenario, seeds: Any) -> pd.DataFrame:
+    """Return a table of this scenario with random numbers, a row for each flow and seed."""
     numbers = np.random.default_rng(1)
     runs: dict[Any, Any] = {}
     traffic: list[Any] = [*described.traffic]
