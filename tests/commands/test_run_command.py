@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from netlab import engines
-from netlab.base.errors import EngineError
 from netlab.commands import cli
 from netlab.measure.results import Run
+from tests.commands.stand_in import StandIn
 from tests.waiting import wait_for
 
 SCENARIO = {
@@ -27,39 +26,12 @@ SCENARIO = {
 }
 
 
-class StandIn:
-    """An engine that needs no kernel: it answers every ping after 20 ms, or hangs, or fails, as told."""
-
-    name, clock = "stand-in", "virtual"
-
-    def requirements(self):
-        return []
-
-    def execute(self, plan, *, on_progress, cancel=None):
-        started = Path(os.environ["STARTED"])
-        started.touch()
-        behaviour = os.environ.get("BEHAVIOUR")
-        if behaviour == "hang":
-            try:
-                time.sleep(60)
-            finally:
-                started.with_suffix(".cleaned").touch()
-        if behaviour == "missing":
-            raise EngineError("pocket kernel: none is built. Build one.")
-        error = "nobody answers" if behaviour == "flow" else None
-        echoes = [{"t_s": 0.0, "seq": 1, "rtt_ms": 20.0}, {"t_s": 0.2, "seq": 2, "rtt_ms": 20.0}]
-        flows = [{"flow": item["label"], "echoes": echoes, "error": error} for item in plan["traffic"]]
-        engine = {"engine": self.name, "clock": self.clock}
-        tables: dict[str, list[object]] = {name: [] for name in ("streams", "datagrams", "queues", "tc")}
-        return {"flows": flows, **tables, "kernel": "7.3", "python": "3", "engine": engine}
-
-
 # The command as a process of its own, for what only a process shows: signals, a closed output, the whole standard input.
 PROGRAM = """
 import sys
 from netlab import engines
 from netlab.commands.cli import main
-from tests.commands.test_run_command import StandIn
+from tests.commands.stand_in import StandIn
 engines.choose = lambda wanted=None, plans=(): StandIn()
 sys.exit(main())
 """

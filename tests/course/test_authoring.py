@@ -152,6 +152,7 @@ def test_a_widget_leaves_no_view_that_a_page_without_a_kernel_could_not_load(cha
     assert "application/vnd.jupyter.widget" not in first.decode()
 
 
+@pytest.mark.slow
 def test_check_finds_each_kind_of_difference(built: Chapter) -> None:
     notebook = nbformat.read(built.student, as_version=4)
     notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="1")]
@@ -168,6 +169,7 @@ def test_check_finds_each_kind_of_difference(built: Chapter) -> None:
     assert "is not a notebook" in differences(built)[0]
 
 
+@pytest.mark.slow
 def test_a_solution_with_other_outputs_passes_one_with_other_code_does_not(built: Chapter) -> None:
     notebook = nbformat.read(built.solution, as_version=4)
     notebook.cells[4].outputs = []
@@ -178,12 +180,14 @@ def test_a_solution_with_other_outputs_passes_one_with_other_code_does_not(built
     assert "in its source" in differences(built)[0]
 
 
+@pytest.mark.slow
 def test_a_notebook_without_a_source_is_named(built: Chapter) -> None:
     stray = built.student.with_name("09_stray.ipynb")
     stray.write_text("{}")
     assert orphans(built.source.parent.parent) == [f"{stray} has no source in solutions/."]
 
 
+@pytest.mark.slow
 def test_a_failing_cell_leaves_the_old_files_alone(built: Chapter, capsys: pytest.CaptureFixture[str]) -> None:
     before = built.solution.read_bytes(), built.student.read_bytes()
     built.source.write_text(SOURCE + "\n# %%\n1 / 0\n")

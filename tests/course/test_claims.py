@@ -20,6 +20,7 @@ def chapter(tmp_path: Path, text: str) -> authoring.Chapter:
     return authoring.Chapter(path)
 
 
+@pytest.mark.slow
 def test_claims_that_hold_are_printed_as_text(tmp_path: Path) -> None:
     made = chapter(
         tmp_path,
@@ -42,6 +43,7 @@ REFUTED = {
 }
 
 
+@pytest.mark.slow
 def test_chapter_with_claims_that_runs_contradict_fails_to_build(tmp_path: Path) -> None:
     made = chapter(tmp_path, f"It is {'; '.join(REFUTED)}; and [[yes = rates[0] < rates[1]]].")
     with pytest.raises(AuthoringError) as told:

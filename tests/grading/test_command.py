@@ -20,16 +20,37 @@ import pytest
 from netlab.base.location import PACKAGE
 from netlab.commands import cli
 from netlab_classroom.grading import assign, grade, judging, marking, sheets
-from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.helper import Helper, stopping
 from tests.grading import classroom
 
 # Nothing but an answer in words: no guest is needed to grade it.
 WORDS = {"why-words": classroom.RIGHT["why-words"]}
 
 
+class SharedHelper(Helper):
+    """A helper that several threads may ask, one after the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn = threading.Lock()
+
+    def ask(self, name: str, **content: Any) -> Any:
+        with self.turn:
+            return super().ask(name, **content)
+
+
+@pytest.fixture(scope="module")
+def shared_helper() -> Iterator[SharedHelper]:
+    """One process that reads and writes texts for all tests of this file, as each costs the start of a Python."""
+    made = SharedHelper()
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_helper: SharedHelper) -> Iterator[list[str]]:
     """The command that grades one submission."""
+    monkeypatch.setattr("netlab_classroom.grading.helper._own", SimpleNamespace(helper=shared_helper))
     (tmp_path / "in").mkdir()
     with classroom.sample_chapter():
         (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(WORDS))))
