@@ -302,6 +302,7 @@ def test_the_sums_are_those_of_the_files(tmp_path: Path) -> None:
     assert release.write_sums(tmp_path).read_text() == expected == release.write_sums(tmp_path).read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the source archive is made of a commit")
 def test_the_source_archive_has_the_committed_files_and_their_metadata(tmp_path: Path) -> None:
     path = release.write_source(tmp_path, b"Metadata-Version: 2.1\nName: netlab\n")

@@ -66,7 +66,9 @@ def test_sysctl_prints_a_setting_as_the_real_one_does() -> None:
     assert run("sysctl", "net/ipv4/ip_forward").stdout == f"{SETTING} = {value}\n"
     assert run("sysctl", "-n", SETTING).stdout == f"{value}\n"
     assert run("sysctl", "-N", SETTING).stdout == f"{SETTING}\n"
-    assert f"{SETTING} = {value}\n" in run("sysctl", "net.ipv4").stdout
+    directory = "net.ipv4.neigh.lo"
+    below = f"{directory}.base_reachable_time_ms"
+    assert f"{below} = {value_of(below)}\n" in run("sysctl", directory).stdout
 
 
 def test_sysctl_names_a_missing_setting() -> None:
