@@ -3,7 +3,7 @@
 from typing import Any, Generic, TypeVar, cast
 
 from netlab.base.units import rate_mbps
-from netlab.plan import DatagramInterval, FlowItem, Item, Plan, StreamSample, Totals
+from netlab.plan import DatagramInterval, Item, Plan, StreamSample, Totals
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
@@ -51,20 +51,6 @@ class Measure(Generic[ItemType, TotalsType]):
             The time in s after the run's start at which the first data arrived of any flow with the same start.
         """
         raise NotImplementedError
-
-    def flow_row(self, **numbers: object) -> Row:
-        """Return the row in `flows` of traffic between two nodes: label, kind, ends, times and error, then `numbers`."""
-        item = cast("FlowItem", self.item)
-        return {
-            "flow": item["label"],
-            "kind": item["kind"],
-            "src": item["src"],
-            "dst": item["dst"],
-            "start_s": item["start_s"],
-            "duration_s": self.end_s - item["start_s"],
-            "error": self.totals.get("error"),
-            **numbers,
-        }
 
 
 def goodput_mbps(volume_bytes: float, active_s: float) -> float:

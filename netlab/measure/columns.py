@@ -1,9 +1,14 @@
-"""The columns of `run.flows`: the one table of which the data frame and its help are made."""
+"""The columns of `run.flows`: the one table of which the data frame, its rows and its help are made."""
 
+import math
 import textwrap
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-ALL = ("tcp", "udp", "requests", "ping", "program", "command")
+from netlab.measure.base import Measure, Row
+
+ALL = ("tcp", "udp", "requests", "ping", "program")
 
 
 class Column(NamedTuple):
@@ -13,17 +18,24 @@ class Column(NamedTuple):
     meaning: str
     kinds: tuple[str, ...] = ALL
     """The kinds of traffic that fill it; it is NaN or None for all others."""
+    value: Callable[[Any, Row], object] | None = None
+    """Return the value for the kind's `Measure` and the numbers that its module computed, of which those that it lacks
+    are NaN; None if the kinds' modules compute this column."""
 
 
 FLOWS = (
-    Column("flow", "The label of the flow."),
-    Column("kind", "The kind of traffic."),
-    Column("src", "The sending host; of requests the client."),
-    Column("dst", "The receiving host; of requests the server.", ("tcp", "udp", "requests", "ping", "program")),
-    Column("congestion", "The congestion control.", ("tcp", "requests")),
-    Column("streams", "The number of parallel connections.", ("tcp", "requests")),
-    Column("start_s", "The start in s after the start of the run."),
-    Column("duration_s", "The length in s that the flow was given, or that the run left to it."),
+    Column("flow", "The label of the flow.", value=lambda flow, _row: flow.item["label"]),
+    Column("kind", "The kind of traffic.", value=lambda flow, _row: flow.item["kind"]),
+    Column("src", "The sending host; of requests the client.", value=lambda flow, _row: flow.item["src"]),
+    Column("dst", "The receiving host; of requests the server.", value=lambda flow, _row: flow.item["dst"]),
+    Column("congestion", "The congestion control.", ("tcp", "requests"), lambda flow, _row: flow.item["congestion"]),
+    Column("streams", "The number of parallel connections.", ("tcp", "requests"), lambda flow, _row: flow.connections),
+    Column("start_s", "The start in s after the start of the run.", value=lambda flow, _row: flow.item["start_s"]),
+    Column(
+        "duration_s",
+        "The length in s that the flow was given, or that the run left to it.",
+        value=lambda flow, _row: flow.end_s - flow.item["start_s"],
+    ),
     Column(
         "completion_s",
         "The time in s from the call of connect to the arrival of the last of `num_bytes`, or of `count` responses; NaN if they "
@@ -83,8 +95,22 @@ FLOWS = (
     Column("duplicates", "Datagrams, or pieces of data, received once more.", ("udp", "program")),
     Column("reordered", "Datagrams that arrived after a later one.", ("udp",)),
     Column("receiver_drops", "Datagrams that crossed the network and found the receiver's socket full.", ("udp",)),
-    Column("error", "The reason why a flow failed; None if it did not."),
+    Column(
+        "error", "The reason why a flow failed; None if it did not.", value=lambda flow, _row: flow.totals.get("error")
+    ),
 )
+
+
+def flow_row(flow: Measure[Any, Any], **numbers: object) -> Row:
+    """Return the row in `flows` of traffic between two nodes: `numbers`, which its module computed, and all columns of
+    its kind (for a kind that no column names: of all kinds) that have a `value`.
+    """
+    known: Row = defaultdict(lambda: math.nan, numbers)
+    kind = flow.item["kind"]
+    own = {
+        each.name: each.value(flow, known) for each in FLOWS if each.value and (kind in each.kinds or each.kinds is ALL)
+    }
+    return {**own, **numbers}
 
 
 def help_text(columns: tuple[Column, ...], indent: str) -> str:

@@ -4,6 +4,7 @@ import itertools
 import math
 
 from netlab.measure.base import Measure, Tables
+from netlab.measure.columns import flow_row
 from netlab.traffic.ping import PingItem, PingTotals
 
 
@@ -15,7 +16,8 @@ class PingMeasure(Measure[PingItem, PingTotals]):
         del begin_s
         echoes = self.totals["echoes"]
         rtts_ms = [echo["rtt_ms"] for echo in echoes if echo["rtt_ms"] is not None]
-        row = self.flow_row(
+        row = flow_row(
+            self,
             sent_datagrams=len(echoes),
             received_datagrams=len(rtts_ms),
             loss_rate=1 - len(rtts_ms) / len(echoes) if echoes else math.nan,

@@ -6,6 +6,7 @@ from typing import Any
 
 from netlab.base.units import rate_mbps
 from netlab.measure.base import Measure, Row, Tables, goodput_mbps
+from netlab.measure.columns import flow_row
 from netlab.traffic.program import ProgramItem, ProgramTotals
 
 
@@ -30,7 +31,8 @@ class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
         last_s = counted["last_s"]
         is_complete = last_s is not None and counted["delivered_bytes"] == self.item["num_bytes"]
         active_s = (last_s if is_complete and last_s is not None else self.end_s) - start_s
-        row = self.flow_row(
+        row = flow_row(
+            self,
             completion_s=active_s if is_complete else math.nan,
             sent_bytes=counted["sent_bytes"],
             received_bytes=counted["delivered_bytes"],

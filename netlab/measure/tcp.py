@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter, defaultdict
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from netlab.base.units import rate_mbps
 from netlab.measure.base import Measure, Row, Tables, goodput_mbps, mean, total
+from netlab.measure.columns import flow_row
 from netlab.plan import FlowItem
 from netlab.traffic.requests import RequestsItem, RequestsTotals
 from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals
@@ -59,28 +60,27 @@ class ConnectionsMeasure(Measure[ItemType, TotalsType]):
 
     def _flow(self, streams: list[Row], begin_s: float) -> Row:
         """Return the flow's row from its connections' (none: rates are 0); rates count from `self.begin_s(begin_s)`."""
-        congestion = cast("dict[str, Any]", self.item)["congestion"]
-        row = self.flow_row(congestion=congestion, streams=self.connections)
         if not streams:
-            return row | {"received_bytes": 0, "goodput_mbps": 0.0, "throughput_mbps": 0.0}
+            return flow_row(self, received_bytes=0, goodput_mbps=0.0, throughput_mbps=0.0)
         # All streams of a flow share one active time, so that their rates add up to the rate of the flow.
         active_s = max(s["last_s"] for s in streams) - self.begin_s(begin_s)
         retransmits = sum(s["retransmits"] or 0 for s in streams)
         segments_out = sum(s["segments_out"] or 0 for s in streams)
-        return row | {
-            "sent_bytes": sum(s["sent_bytes"] or 0 for s in streams),
-            "received_bytes": sum(s["received_bytes"] for s in streams),
-            "completion_s": self.completion_s(streams),
-            "goodput_mbps": goodput_mbps(sum(s["received_bytes"] for s in streams), active_s),
-            "throughput_mbps": goodput_mbps(sum(s["throughput_bytes"] for s in streams), active_s),
-            "retransmits": retransmits,
-            "timeouts": sum(s["timeouts"] or 0 for s in streams),
-            "marks": sum(s["marks"] or 0 for s in streams),
-            "loss_rate": retransmits / segments_out if segments_out else math.nan,
-            "rtt_ms": mean([s["rtt_ms"] for s in streams]),
-            "rtt_min_ms": min((s["rtt_min_ms"] for s in streams if s["rtt_min_ms"] is not None), default=math.nan),
-            "rtt_max_ms": max((s["rtt_max_ms"] for s in streams if s["rtt_max_ms"] is not None), default=math.nan),
-        }
+        return flow_row(
+            self,
+            sent_bytes=sum(s["sent_bytes"] or 0 for s in streams),
+            received_bytes=sum(s["received_bytes"] for s in streams),
+            completion_s=self.completion_s(streams),
+            goodput_mbps=goodput_mbps(sum(s["received_bytes"] for s in streams), active_s),
+            throughput_mbps=goodput_mbps(sum(s["throughput_bytes"] for s in streams), active_s),
+            retransmits=retransmits,
+            timeouts=sum(s["timeouts"] or 0 for s in streams),
+            marks=sum(s["marks"] or 0 for s in streams),
+            loss_rate=retransmits / segments_out if segments_out else math.nan,
+            rtt_ms=mean([s["rtt_ms"] for s in streams]),
+            rtt_min_ms=min((s["rtt_min_ms"] for s in streams if s["rtt_min_ms"] is not None), default=math.nan),
+            rtt_max_ms=max((s["rtt_max_ms"] for s in streams if s["rtt_max_ms"] is not None), default=math.nan),
+        )
 
     def _stream(self, own: StreamTotals, rtts_ms: list[float], begin_s: float) -> Row:
         """Return a connection's totals, its flow, rates from `self.begin_s(begin_s)` on, mean and largest RTT in ms."""

@@ -4,6 +4,7 @@ import math
 
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, rate_mbps
 from netlab.measure.base import Measure, Row, Tables
+from netlab.measure.columns import flow_row
 from netlab.traffic.udp import UdpItem, UdpTotals
 
 
@@ -18,7 +19,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
     def tables(self, begin_s: float) -> Tables:
         """Return the flow's row under "flows", and its rows under "intervals"; `begin_s` has no effect."""
         del begin_s
-        return {"flows": [self.flow_row(**self._numbers())], "intervals": self._intervals()}
+        return {"flows": [flow_row(self, **self._numbers())], "intervals": self._intervals()}
 
     def _numbers(self) -> Row:
         """Return the columns of the flow's row that come from its counters; empty if the flow did not start."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import netlab as nl
-from netlab.measure.columns import FLOWS, Column, help_text
+from netlab.measure import columns
+from netlab.measure.columns import FLOWS, Column, flow_row, help_text
 
 
 class Sender:
@@ -33,12 +36,14 @@ def test_a_kind_of_traffic_fills_the_columns_that_the_table_names_and_no_others(
     traffic = [
         nl.Tcp("h1", "h2", num_bytes=10_000),
         nl.Udp("h1", "h2", rate_mbps=1),
+        nl.Requests("h1", "h2", response_bytes=5000, count=2),
         nl.Ping("h1", "h2", count=5),
         nl.Program("h1", "h2", sender=Sender, receiver=Receiver, num_bytes=1000),
     ]
     run = nl.run(nl.topologies.dumbbell(1, rate_mbps=5, delay_ms=10), traffic, duration_s=3, engine="library")
     # docs/how-to/own_control.md explains the last two, which only runs with programs have.
     assert list(run.flows.columns) == [*(column.name for column in FLOWS), "missing_bytes", "wrong_bytes"]
+    assert tuple(run.flows["kind"]) == columns.ALL
     for _, row in run.flows.iterrows():
         filled = {
             column.name for column in FLOWS if row[column.name] is not None and row[column.name] == row[column.name]
@@ -46,6 +51,21 @@ def test_a_kind_of_traffic_fills_the_columns_that_the_table_names_and_no_others(
         assert filled == {column.name for column in FLOWS if row["kind"] in column.kinds and column.name != "error"}, (
             row["kind"]
         )
+
+
+def test_a_value_is_computed_for_its_kinds_from_the_plan_the_totals_and_the_modules_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    added = (
+        Column("port", "A number of the plan.", value=lambda flow, _row: flow.item["port"]),
+        Column("share", "A ratio.", ("udp", "tcp"), lambda _flow, row: row["part"] / row["whole"]),
+    )
+    monkeypatch.setattr(columns, "FLOWS", added)
+    flow: Any = SimpleNamespace(item={"kind": "udp", "port": 7})
+    assert flow_row(flow, part=3, whole=4) == {"part": 3, "whole": 4, "port": 7, "share": 0.75}
+    assert math.isnan(flow_row(flow)["share"]), "a flow that did not start has no numbers"
+    flow.item["kind"] = "ping"
+    assert flow_row(flow, part=3) == {"part": 3, "port": 7}
 
 
 def test_the_help_of_a_run_names_every_column_once() -> None:

@@ -14,6 +14,7 @@ import netlab as nl
 from netlab import measure, traffic
 from netlab.base.errors import RunError, ScenarioError
 from netlab.measure.base import Measure, Tables
+from netlab.measure.columns import flow_row
 from netlab.traffic.base import Flow
 from netlab_engines.agent import flows
 from netlab_engines.agent.artifacts import ArtifactStore
@@ -64,7 +65,7 @@ class PagesMeasure(Measure[Any, Any]):
     def tables(self, begin_s: float) -> Tables:
         took_s = self.totals["took_s"]
         rows = [{"flow": self.item["label"], "page": n, "took_s": s} for n, s in enumerate(took_s, start=1)]
-        return {"flows": [self.flow_row(page_s=sum(took_s) / len(took_s))], "fetches": rows}
+        return {"flows": [flow_row(self, page_s=sum(took_s) / len(took_s))], "fetches": rows}
 
 
 @pytest.fixture
