@@ -3,12 +3,13 @@
 import math
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
 from netlab.plan import Plan
+from netlab.traffic.udp import UdpTotals
 from netlab_engines.agent.artifacts import MAX_BYTES
 from netlab_engines.ip_bytes import tcp_ip_bytes, udp_ip_bytes
 from netlab_engines.library import wire_format
@@ -308,28 +309,35 @@ class Answers:
         total = self._udp[number]
         received = total.received_datagrams
         payload_bytes = self._items[number]["payload_bytes"]
+        mean_ms = total.delay_sum_ns / received / NS_PER_MS if received else math.nan
+        delays_ms = {} if received else {"delay_min_ms": math.nan, "delay_max_ms": math.nan}
         return {
-            "sent_bytes": total.sent_bytes,
-            "sent_datagrams": total.sent_datagrams,
-            "received_bytes": total.received_bytes,
-            "received_datagrams": received,
-            "duplicates": total.duplicates,
-            "reordered": total.reordered,
-            "jitter_ms": total.jitter_ns / NS_PER_MS,
-            "delay_min_ms": total.delay_min_ns / NS_PER_MS if received else math.nan,
-            "delay_mean_ms": total.delay_sum_ns / received / NS_PER_MS if received else math.nan,
-            "delay_max_ms": total.delay_max_ns / NS_PER_MS if received else math.nan,
+            **_counters(total, UdpTotals.__annotations__),
+            **delays_ms,
+            "delay_mean_ms": mean_ms,
             "receiver_drops": total.drops,
-            "first_s": None if total.first_ns == NONE else total.first_ns / NS_PER_S,
-            "last_s": None if total.last_ns == NONE else total.last_ns / NS_PER_S,
             "throughput_bytes": udp_ip_bytes(total.received_bytes, received, total.duplicates, payload_bytes),
-            "timely_bytes": total.timely_bytes,
-            "timely_datagrams": total.timely_datagrams,
             "timely_throughput_bytes": udp_ip_bytes(
                 total.timely_bytes, total.timely_datagrams, total.timely_duplicates, payload_bytes
             ),
-            "timely_last_s": None if total.timely_last_ns == NONE else total.timely_last_ns / NS_PER_S,
         }
+
+
+def _counters(total: Any, names: Iterable[str]) -> Row:
+    """Return those of the counters with these names that `total`, a named tuple, has under the same name, or with a
+    time in ns for a time in ms or in s; a time in s that is NONE is None.
+    """
+    told, found = total._asdict(), {}
+    for name in names:
+        stem, _, unit = name.rpartition("_")
+        time_ns = told.get(f"{stem}_ns")
+        if name in told:
+            found[name] = told[name]
+        elif unit == "ms" and time_ns is not None:
+            found[name] = time_ns / NS_PER_MS
+        elif unit == "s" and time_ns is not None:
+            found[name] = None if time_ns == NONE else time_ns / NS_PER_S
+    return found
 
 
 def _reading_columns(reading: Any) -> Row:

@@ -16,7 +16,7 @@ from netlab_engines.base import refuse_media, refuse_missing_parts, run_in
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.kernels import library_kernel
 from netlab_engines.library.kernel_program import KernelProgram
-from netlab_engines.library.requests import refuse_filters, refuse_programs
+from netlab_engines.library.requests import refuse_filters, refuse_traffic
 from netlab_engines.library.session import MEMORY_MB, SMALL_MEMORY_MB, LibrarySession
 
 FEW_NODES = 50
@@ -62,10 +62,10 @@ class LibraryEngine:
 
     def refuse(self, plan: Plan) -> None:
         """Raise NotHereError if the plan needs a feature that this engine or its kernel does not have: a command that
-        is a program, another kind of traffic, a blocking socket, a packet filter, Wi-Fi, or a queue or congestion
+        is a program, another kind of traffic, a field of traffic, a packet filter, Wi-Fi, or a queue or congestion
         control that its kernel lacks (not checked if the kernel's capabilities are unknown).
         """
-        refuse_programs(plan["traffic"])
+        refuse_traffic(plan["traffic"])
         refuse_filters(plan)
         refuse_media(plan, self.clock, self.name)
         # The capabilities of a program in $NETLAB_LIBRARY without a build.json are unknown.

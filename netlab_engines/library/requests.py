@@ -4,12 +4,13 @@ import ipaddress
 import itertools
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
 from netlab.plan import FIRST_PORT, CaptureItem, Hop, Item, Plan
+from netlab.traffic import KINDS
 from netlab.traffic.command import CommandItem
 from netlab.traffic.program import ProgramItem
 from netlab_engines.library import commands, wire_format
@@ -31,6 +32,19 @@ OWN_CONTROL = b"own"
 NONE = 2**64 - 1
 MAX_SEED = 2**64 - 1
 FIRST_NODE_FILE = 16
+UNLIMITED = ("num_bytes", "count")
+"""The members of `struct flow` that are NONE if the item's field is None or missing; all others are 0 then."""
+UNITS = {"_ns": {"_s": 1e9, "_ms": 1e6}, "_bps": {"_mbps": 1e6}}
+"""The units of the members of `struct flow`, with the units of the items' fields that become them, and the factors."""
+FIELDS_OF_NO_MEMBER = {
+    "duration_s",
+    "spacing",
+    "streams",
+    "initial_window_segments",
+    "sender",
+    "receiver",
+}
+"""The fields of items that become other members of `struct flow`, routes, or objects in Python."""
 MARKS_IN_TINS = 0xFFFFFFFF
 """The value for CAKE, which counts marks per tin; other disciplines count them in one word of their statistics."""
 
@@ -119,23 +133,55 @@ class Requests:
         return failure
 
 
-def refuse_programs(items: Iterable[Item]) -> None:
+def refuse_traffic(items: Iterable[Item]) -> None:
     """Raise NotHereError if an item of traffic needs a program (a command other than tc, ip and sysctl, or another kind
-    of traffic) or a blocking socket, which the library engine does not have.
+    of traffic), which the library engine does not have, or has a field that the library kernel's program does not get.
     """
     for item in items:
         if item["kind"] == "command":
             commands.read_item(cast("CommandItem", item))
-        elif item["kind"] not in FLOW_KINDS:
+            continue
+        if item["kind"] not in FLOW_KINDS:
             raise NotHereError(
                 f"The library engine has no programs, so it cannot run {item['label']!r} (kind {item['kind']!r}). "
                 "Use engine='pocket' for this scenario, or engine='native', as root, if this is not x86-64."
             )
-        if item.get("send_buffer_bytes") is not None:
+        for name in _fields_without_member(item):
             raise NotHereError(
-                f"The library engine has no blocking sockets, so it does not support send_buffer_bytes of {item['label']!r}. "
-                "Use engine='pocket' for this scenario."
+                f"The library engine does not support {name} of {item['label']!r}. Use engine='pocket' for this scenario."
             )
+
+
+def _fields_without_member(item: Item) -> list[str]:
+    """Return the names of the fields of an item that have another value than the default of its kind, but that the
+    library kernel's program does not get.
+    """
+    known = {source for name in wire_format.FLOW.fields for source, _factor in _sources(name)} | FIELDS_OF_NO_MEMBER
+    defaults = {field.name: field.default for field in fields(cast("Any", KINDS[item["kind"]]))}
+    return [name for name, value in item.items() if name not in known and value != defaults.get(name, value)]
+
+
+def _sources(member: str) -> list[tuple[str, float]]:
+    """Return the fields of items that become a member of `struct flow` if a kind of traffic has them, each with the
+    factor between their units.
+
+    >>> _sources("think_ns"), _sources("count")
+    ([('think_s', 1000000000.0), ('think_ms', 1000000.0)], [('count', 1)])
+    """
+    for unit, others in UNITS.items():
+        if member.endswith(unit):
+            return [(member.removesuffix(unit) + other, factor) for other, factor in others.items()]
+    return [(member, 1)]
+
+
+def _member(member: str, item: dict[str, Any]) -> Any:
+    """Return the value of a member of `struct flow` from the item's field of the same name, in the member's unit; NONE
+    or 0 if that is None or missing (see UNLIMITED).
+    """
+    for name, factor in _sources(member):
+        if item.get(name) is not None:
+            return item[name] if factor == 1 else round(item[name] * factor)
+    return NONE if member in UNLIMITED else 0
 
 
 def refuse_filters(plan: Plan) -> None:
@@ -300,48 +346,30 @@ def add_flow(requests: Requests, place: int, planned_item: Item, duration_s: flo
         if "own" in planned_item:
             requests.own[requests.port] = _question_handler(planned_item)
         port = place + 1 if kind == "ping" else requests.port
-        num_bytes, window_bytes, mss_bytes, congestion, rate_bps = NONE, 0, 0, b"", 0
-        spread, key_words, key, interval_ns, count = 0, 0, (0, 0, 0, 0), 0, NONE
-        if kind == "tcp":
-            if item["num_bytes"] is not None:
-                share, rest = divmod(item["num_bytes"], streams)
-                num_bytes = share + (stream < rest)
-            window_bytes = item["window_bytes"] or 0
-            mss_bytes = item["mss_bytes"] + TCP_TIMESTAMPS_BYTES if item["mss_bytes"] else 0
-            congestion = OWN_CONTROL if "own" in item else item["congestion"].encode()
-        elif kind == "udp":
-            rate_bps = round(item["rate_mbps"] * 1e6)
-            if item["spacing"] == "random":
-                spread, (key_words, key) = 1, random_key(seed + port)
-        elif kind in ("ping", "requests"):
-            interval_ns, count = _ns(item["interval_s"] or 0.0), NONE if item["count"] is None else item["count"]
-            congestion = item.get("congestion", "").encode()
-        packed = wire_format.FLOW.pack(
-            kind=FLOW_KINDS[kind],
-            item=place,
-            stream=stream,
-            src=requests.nodes.index(item["src"]),
-            dst=requests.nodes.index(item["dst"]),
-            address=int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
-            port=port,
-            payload_bytes=item.get("payload_bytes", 0),
-            start_ns=_ns(item["start_s"]),
-            end_ns=_ns(end_s),
-            num_bytes=num_bytes,
-            window_bytes=window_bytes,
-            mss_bytes=mss_bytes,
-            congestion=congestion,
-            rate_bps=rate_bps,
-            spread=spread,
-            key_words=key_words,
-            **{f"key_{number}": word for number, word in enumerate(key)},
-            interval_ns=interval_ns,
-            count=count,
-            request_bytes=item.get("request_bytes", 0),
-            response_bytes=item.get("response_bytes", 0),
-            think_ns=_ns(item.get("think_s", 0.0)),
-            connections=streams,
-        )
+        # Most members are fields of the item; those that are not, or differ between its connections, follow.
+        members = {name: _member(name, item) for name in wire_format.FLOW.fields} | {
+            "kind": FLOW_KINDS[kind],
+            "item": place,
+            "stream": stream,
+            "src": requests.nodes.index(item["src"]),
+            "dst": requests.nodes.index(item["dst"]),
+            "address": int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
+            "port": port,
+            "end_ns": _ns(end_s),
+            "num_bytes": NONE,
+            "congestion": OWN_CONTROL if kind == "tcp" and "own" in item else item.get("congestion", "").encode(),
+            "connections": streams,
+        }
+        if kind == "tcp" and item["num_bytes"] is not None:
+            share, rest = divmod(item["num_bytes"], streams)
+            members["num_bytes"] = share + (stream < rest)
+        if members["mss_bytes"]:
+            members["mss_bytes"] += TCP_TIMESTAMPS_BYTES
+        if item.get("spacing") == "random":
+            members["spread"] = 1
+            members["key_words"], key = random_key(seed + port)
+            members |= {f"key_{number}": word for number, word in enumerate(key)}
+        packed = wire_format.FLOW.pack(**members)
         requests.add(Request.FLOW, packed + item["label"].encode())
         requests.port += kind != "ping"
 

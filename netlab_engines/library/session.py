@@ -253,7 +253,7 @@ class LibrarySession:
         """
         now_s = math.ceil(self._answers.now_ns / NS_PER_S / GRID_S) * GRID_S
         item = cast("Item", {**item, "start_s": now_s + item["start_s"]})
-        kernel_requests.refuse_programs([item])
+        kernel_requests.refuse_traffic([item])
         place = len(self._plan["traffic"])
         self._plan["traffic"].append(item)
         self._commands.add(item)

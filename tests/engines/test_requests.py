@@ -256,6 +256,6 @@ def test_unsupported_request_is_refused_with_the_engine_that_supports_it() -> No
     with pytest.raises(NotHereError, match=r"no setting net.netfilter.nf_log_all_netns. Use engine='pocket'"):
         asked.refuse_filters(plan)
     asked.refuse_filters(plan_of(sysctls={"net.ipv4.tcp_sack": 0}))
-    asked.refuse_programs(plan["traffic"])
+    asked.refuse_traffic(plan["traffic"])
     with pytest.raises(NotHereError, match=r"'h1-h2 cubic' \(kind 'sctp'\)"):
-        asked.refuse_programs([{**plan["traffic"][0], "kind": "sctp"}])  # type: ignore[list-item, typeddict-item]
+        asked.refuse_traffic([{**plan["traffic"][0], "kind": "sctp"}])  # type: ignore[list-item, typeddict-item]
