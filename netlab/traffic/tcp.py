@@ -1,13 +1,13 @@
 """Bulk data over TCP."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from netlab.base.arguments import explain_bad_construction
 from netlab.base.errors import closest_word, one_of
 from netlab.base.headers import MSS_BYTES
-from netlab.base.rules import MAX_COUNT, Range, violations
+from netlab.base.rules import MAX_COUNT, Range, Rule, violations
 from netlab.base.values import is_integer, short_repr
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.plan import FlowItem, Item, StreamState, Totals
@@ -98,6 +98,13 @@ class Tcp(Flow):
     mss_bytes: int | None = None
     initial_window_segments: int | None = None
     kind: ClassVar[str] = "tcp"
+    rules: ClassVar[Mapping[str, Rule]] = {
+        **Flow.rules,
+        "streams": Range(1, MAX_STREAMS, whole=True),
+        "window_bytes": Range(MIN_WINDOW_BYTES, 2**30 - 1, whole=True, optional=True),
+        "mss_bytes": Range(76, MSS_BYTES, whole=True, optional=True),
+        "initial_window_segments": Range(1, MAX_INITIAL_SEGMENTS, whole=True, optional=True),
+    }
 
     @property
     def label(self) -> str:
@@ -137,19 +144,16 @@ class Tcp(Flow):
             quotes = f"; a class goes without quotes: congestion={congestion}" if _is_like_a_class(congestion) else ""
             yield f"congestion: {one_of(congestion, [*CONGESTION_CONTROLS, *own])}{quotes}"
         min_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
-        yield from violations({"streams": Range(1, MAX_STREAMS, whole=True)}, self)
         yield from violations({"num_bytes": Range(min_bytes, MAX_COUNT, whole=True, optional=True)}, self)
-        mss = [*violations({"mss_bytes": Range(76, MSS_BYTES, whole=True, optional=True)}, self)]
-        window = [*violations({"window_bytes": Range(MIN_WINDOW_BYTES, 2**30 - 1, whole=True, optional=True)}, self)]
-        mss_bytes = MSS_BYTES if mss or self.mss_bytes is None else self.mss_bytes
-        if not window and self.window_bytes is not None and self.window_bytes < WINDOW_SEGMENTS * mss_bytes:
+        invalid = {name for name, rule in self.rules.items() if rule.problem(name, getattr(self, name))}
+        mss_bytes = MSS_BYTES if "mss_bytes" in invalid or self.mss_bytes is None else self.mss_bytes
+        window_bytes = None if "window_bytes" in invalid else self.window_bytes
+        if window_bytes is not None and window_bytes < WINDOW_SEGMENTS * mss_bytes:
             yield (
                 f"window_bytes must hold {WINDOW_SEGMENTS} segments of {mss_bytes} bytes, so it is "
-                f"{WINDOW_SEGMENTS * mss_bytes} at least, got {short_repr(self.window_bytes)}; for a smaller window choose a "
+                f"{WINDOW_SEGMENTS * mss_bytes} at least, got {short_repr(window_bytes)}; for a smaller window choose a "
                 "smaller mss_bytes"
             )
-        initial = Range(1, MAX_INITIAL_SEGMENTS, whole=True, optional=True)
-        yield from (*window, *violations({"initial_window_segments": initial}, self), *mss)
 
     def without_rate(self) -> str | None:
         """Return the message about a path on which no link has a rate, unless `num_bytes` ends the flow."""

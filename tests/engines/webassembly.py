@@ -1,6 +1,7 @@
 """Plans for the library kernel as a process and as WebAssembly, and what its program answers to each, to the byte."""
 
 import dataclasses
+import itertools
 import shutil
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from netlab_engines.library import engine
 from netlab_engines.library.kernel_program import KernelProgram, OnAnswers
 from netlab_engines.protocol.session import OnWait
 from netlab_kernel import wasm
+from tests.engines import fields
 
 
 def plans(duration_s: float = 6) -> Iterator[tuple[str, Scenario]]:
@@ -58,6 +60,8 @@ def plans(duration_s: float = 6) -> Iterator[tuple[str, Scenario]]:
         nl.Change(at_s=duration_s / 4, link=("r1", "h2"), up=False),
         nl.Change(at_s=duration_s / 2, link=("r1", "h2"), up=True),
     ]
+    for kind, group in itertools.groupby(fields.changed(), lambda each: each[0]):
+        yield f"fields of {kind}", fields.in_one_scenario(item for *_, items in group for item in items)
     yield "a trace that is cut and mended", Scenario(walk, [tcp("h1", "h2")], duration_s=duration_s, changes=changes)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from netlab.traffic.base import Traffic
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.flows import connections, ping, udp
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow
@@ -36,6 +37,11 @@ def place(
     """The place of a flow: from h1 to h2."""
     plan: Any = {"duration_s": duration_s, "interval_s": 0.1, "seed": 1}
     return FlowContext(plan, Network(nodes), ArtifactStore(folder), number, PORT)
+
+
+def planned(traffic: Traffic, **changes: Any) -> Any:
+    """Return the item of a plan for `traffic` alone, with `changes` of its fields, as a flow of this process gets it."""
+    return {**traffic.to_plan(traffic.label, [traffic]), "address": ADDRESS, **changes}
 
 
 def stay_here(monkeypatch: pytest.MonkeyPatch) -> None:

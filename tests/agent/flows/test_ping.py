@@ -9,22 +9,12 @@ from typing import Any
 
 import pytest
 
+import netlab as nl
 from netlab_engines.agent.flows import ping
 from netlab_engines.agent.flows.ping import PingFlow
-from tests.agent.flows.places import ADDRESS, place, stay_here
+from tests.agent.flows.places import ADDRESS, place, planned, stay_here
 
-ITEM: Any = {
-    "kind": "ping",
-    "label": "h1-h2 ping",
-    "src": "h1",
-    "dst": "h2",
-    "address": ADDRESS,
-    "start_s": 2.0,
-    "duration_s": None,
-    "interval_s": 0.5,
-    "payload_bytes": 56,
-    "count": 3,
-}
+ITEM = planned(nl.Ping("h1", "h2", start_s=2.0, interval_s=0.5, count=3))
 
 
 class Pinger:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+import netlab as nl
 from netlab_engines.agent.flows.requests import RequestsFlow
-from tests.agent.flows.places import ADDRESS, place, run, stay_here
+from tests.agent.flows.places import place, planned, run, stay_here
 from tests.waiting import wait_for
 
 
@@ -20,23 +21,8 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def item(**changes: Any) -> Any:
-    return {
-        "kind": "requests",
-        "label": "h1-h2 requests",
-        "src": "h1",
-        "dst": "h2",
-        "address": ADDRESS,
-        "start_s": 0.0,
-        "duration_s": None,
-        "congestion": None,
-        "request_bytes": 100,
-        "response_bytes": 10_000,
-        "count": None,
-        "think_s": 0.0,
-        "interval_s": None,
-        "connections": 1,
-        **changes,
-    }
+    # The congestion control is this machine's own.
+    return planned(nl.Requests("h1", "h2", **{"response_bytes": 10_000, **changes}), congestion=None)
 
 
 def test_all_requests_are_answered_in_turn_by_the_connections(tmp_path: Path) -> None:

@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 
+import netlab as nl
 from netlab_engines.agent.flows import ping, requests, tcp, udp
 from netlab_engines.sockets import batch
 from netlab_kernel.edits import RECIPE
-from tests.agent.flows.places import ADDRESS, place, run, stay_here
+from tests.agent.flows.places import place, planned, run, stay_here
 
 TRAFFIC_C = RECIPE / "library" / "host" / "traffic.c"
 OPTIONS = {
@@ -161,14 +162,11 @@ def _without_repetitions(calls: list[str]) -> list[str]:
     return kept
 
 
-def item(kind: str, **more: Any) -> Any:
-    shared = {"label": "h1-h2", "src": "h1", "dst": "h2", "address": ADDRESS, "start_s": 0.0, "duration_s": 0.2}
-    return {"kind": kind, **shared, **more}
-
-
 def test_a_tcp_flow_of_a_number_of_bytes(tmp_path: Path, recorder: Recorder) -> None:
-    asked = {"congestion": "reno", "window_bytes": 100_000, "mss_bytes": 1000, "streams": 1, "num_bytes": 300_000}
-    run(tcp.TcpFlow(item("tcp", **asked), place(tmp_path)))
+    asked = nl.Tcp(
+        "h1", "h2", congestion="reno", window_bytes=100_000, mss_bytes=1000, num_bytes=300_000, duration_s=0.2
+    )
+    run(tcp.TcpFlow(planned(asked), place(tmp_path)))
     tuned = [f"setsockopt {name}" for name in ("TCP_CONGESTION", "SO_RCVBUFFORCE", "TCP_WINDOW_CLAMP", "TCP_MAXSEG")]
     listener, source, sink = recorder.once()
     assert listener == [*tuned, "bind", "listen 1", "accept", "close"]
@@ -184,7 +182,7 @@ def test_a_tcp_flow_of_a_number_of_bytes(tmp_path: Path, recorder: Recorder) -> 
 
 
 def test_a_udp_flow(tmp_path: Path, recorder: Recorder) -> None:
-    flow = udp.UdpFlow(item("udp", rate_mbps=1.0, payload_bytes=1000, spacing="even"), place(tmp_path))
+    flow = udp.UdpFlow(planned(nl.Udp("h1", "h2", rate_mbps=1.0, duration_s=0.2)), place(tmp_path))
     run(flow)
     for thread in flow._threads:
         thread.join()
@@ -201,8 +199,8 @@ def test_a_udp_flow(tmp_path: Path, recorder: Recorder) -> None:
 
 
 def test_requests(tmp_path: Path, recorder: Recorder) -> None:
-    asked = {"congestion": "reno", "request_bytes": 100, "response_bytes": 50_000, "count": 2, "connections": 1}
-    flow = requests.RequestsFlow(item("requests", think_s=0.0, interval_s=None, **asked), place(tmp_path))
+    asked = nl.Requests("h1", "h2", response_bytes=50_000, count=2, congestion="reno", duration_s=0.2)
+    flow = requests.RequestsFlow(planned(asked), place(tmp_path))
     run(flow)
     listener = recorder.once()[0]
     assert listener == ["setsockopt TCP_CONGESTION", "bind", "listen 1", "accept", "close"]
@@ -215,7 +213,7 @@ def test_requests(tmp_path: Path, recorder: Recorder) -> None:
 
 
 def test_a_ping(tmp_path: Path, recorder: Recorder) -> None:
-    flow = ping.PingFlow(item("ping", interval_s=0.05, payload_bytes=56, count=3), place(tmp_path))
+    flow = ping.PingFlow(planned(nl.Ping("h1", "h2", interval_s=0.05, count=3)), place(tmp_path))
     flow.launch(time.monotonic())
     flow._threads[-1].join()
     flow.stop()

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+import netlab as nl
 from netlab_engines.agent.flows.tcp import TcpFlow
-from tests.agent.flows.places import ADDRESS, PATIENCE_S, place, run, stay_here
+from tests.agent.flows.places import PATIENCE_S, place, planned, run, stay_here
 from tests.waiting import wait_for
 
 
@@ -21,21 +22,8 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def item(**changes: Any) -> Any:
-    return {
-        "kind": "tcp",
-        "label": "h1-h2 tcp",
-        "src": "h1",
-        "dst": "h2",
-        "address": ADDRESS,
-        "start_s": 0.0,
-        "duration_s": None,
-        "num_bytes": None,
-        "congestion": None,
-        "streams": 1,
-        "window_bytes": None,
-        "mss_bytes": None,
-        **changes,
-    }
+    # The congestion control is this machine's own.
+    return planned(nl.Tcp("h1", "h2", **changes), label="h1-h2 tcp", congestion=None)
 
 
 def test_a_number_of_bytes_is_divided_among_the_streams_to_the_byte(tmp_path: Path) -> None:

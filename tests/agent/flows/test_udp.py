@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+import netlab as nl
 from netlab_engines.agent.flows.udp import UdpFlow
 from netlab_engines.ip_bytes import udp_ip_bytes
-from tests.agent.flows.places import ADDRESS, place, run, stay_here
+from tests.agent.flows.places import place, planned, run, stay_here
 
 
 @pytest.fixture(autouse=True)
@@ -19,19 +20,8 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def item(**changes: Any) -> Any:
-    return {
-        "kind": "udp",
-        "label": "h1-h2 udp",
-        "src": "h1",
-        "dst": "h2",
-        "address": ADDRESS,
-        "start_s": 0.0,
-        "duration_s": 0.25,
-        "rate_mbps": 3.2,
-        "payload_bytes": 1000,
-        "spacing": "even",
-        **changes,
-    }
+    usual = {"rate_mbps": 3.2, "duration_s": 0.25, "spacing": "even"}
+    return planned(nl.Udp("h1", "h2", **{**usual, **changes}))
 
 
 @pytest.mark.parametrize("spacing", ["even", "random"])
