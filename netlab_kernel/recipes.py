@@ -1,5 +1,5 @@
 """Write the hashes of the recipes to `netlab_engines/kernels/recipes.py`: by them, engines recognize builds of this
-version.
+version. The files that `wire_format` generates are written before, because one of them is part of a recipe.
 
 Run `python -m netlab_kernel.recipes` after a change of a recipe; a build and the set-up do it, too.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from netlab_engines.kernels import recipes
 from netlab_engines.kernels.library_kernel import WASM
-from netlab_kernel import edits, library_build
+from netlab_kernel import edits, library_build, wire_format
 
 TEXT = '''\
 """The hashes of the recipes of this version's kernels. Made by `python -m netlab_kernel.recipes`: change a recipe instead."""
@@ -31,10 +31,11 @@ def current() -> dict[str, str]:
 
 
 def refresh() -> bool:
-    """Write the hashes of the present recipes to the module netlab_engines.kernels.recipes, unless they are there
-    already, and return whether any had changed; this process uses the new ones at once. Raises OSError if the file
-    cannot be written.
+    """Write the wire format's generated files, and the hashes of the present recipes to the module
+    netlab_engines.kernels.recipes, unless they are there already, and return whether any hash had changed; this process
+    uses the new hashes at once. Raises OSError if a file cannot be written.
     """
+    wire_format.refresh()
     found = current()
     changed = {name: value for name, value in found.items() if getattr(recipes, name) != value}
     if changed:

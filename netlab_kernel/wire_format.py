@@ -212,10 +212,19 @@ def outputs() -> dict[Path, str]:
     return {PYTHON: python_module(), HASH_HEADER: hash_header(), CONSTANTS: constants_module()}
 
 
+def refresh() -> list[Path]:
+    """Write each generated file whose text is not the present one, and return their paths. Raises OSError if a file
+    cannot be written.
+    """
+    changed = [path for path, text in outputs().items() if path.read_text() != text]
+    for path in changed:
+        path.write_text(outputs()[path])
+    return changed
+
+
 def main() -> int:
-    """Write the generated files, print their paths, and return the exit status 0."""
-    for path, text in outputs().items():
-        path.write_text(text)
+    """Write the generated files that are not up to date, print their paths, and return the exit status 0."""
+    for path in refresh():
         sys.stdout.write(f"{path.relative_to(IMPORT_ROOT)}\n")
     return 0
 

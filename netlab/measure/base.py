@@ -43,12 +43,8 @@ class Measure(Generic[ItemType, TotalsType]):
         return whole_s if own_s is None else min(whole_s, self.item["start_s"] + own_s)
 
     def tables(self, begin_s: float) -> Tables:
-        """Return the item's rows by the name of the run's table; rates count from `begin_s`, in s of the run.
-
-        Parameters
-        ----------
-        begin_s : float
-            The time in s after the run's start at which the first data arrived of any flow with the same start.
+        """Return the item's rows by the name of the run's table; rates count from `begin_s`, the time in s after the
+        run's start at which the first data arrived of any flow with the same start.
         """
         raise NotImplementedError
 

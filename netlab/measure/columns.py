@@ -19,12 +19,12 @@ class Column(NamedTuple):
     kinds: tuple[str, ...] = ALL
     """The kinds of traffic that fill it; it is NaN or None for all others."""
     value: Callable[[Any, Row], object] | None = None
-    """Return the value for the kind's `Measure` and the numbers that its module computed, of which those that it lacks
-    are NaN; None if the kinds' modules compute this column."""
+    """Return the value for an item's `Measure` and its known columns, NaN for unknown ones; None for a column that the
+    kind's module computes or that is a total of this name."""
 
 
 FLOWS = (
-    Column("flow", "The label of the flow.", value=lambda flow, _row: flow.item["label"]),
+    Column("flow", "The label of the flow."),
     Column("kind", "The kind of traffic.", value=lambda flow, _row: flow.item["kind"]),
     Column("src", "The sending host; of requests the client.", value=lambda flow, _row: flow.item["src"]),
     Column("dst", "The receiving host; of requests the server.", value=lambda flow, _row: flow.item["dst"]),
@@ -95,22 +95,20 @@ FLOWS = (
     Column("duplicates", "Datagrams, or pieces of data, received once more.", ("udp", "program")),
     Column("reordered", "Datagrams that arrived after a later one.", ("udp",)),
     Column("receiver_drops", "Datagrams that crossed the network and found the receiver's socket full.", ("udp",)),
-    Column(
-        "error", "The reason why a flow failed; None if it did not.", value=lambda flow, _row: flow.totals.get("error")
-    ),
+    Column("error", "The reason why a flow failed; None if it did not."),
 )
 
 
 def flow_row(flow: Measure[Any, Any], **numbers: object) -> Row:
-    """Return the row in `flows` of traffic between two nodes: `numbers`, which its module computed, and all columns of
-    its kind (for a kind that no column names: of all kinds) that have a `value`.
+    """Return the row in `flows` of traffic between two nodes: `numbers`, which its module computed, the totals that are
+    columns of its kind, and the columns with a `value` (of a kind that no column names: all that every kind fills).
     """
-    known: Row = defaultdict(lambda: math.nan, numbers)
     kind = flow.item["kind"]
-    own = {
-        each.name: each.value(flow, known) for each in FLOWS if each.value and (kind in each.kinds or each.kinds is ALL)
-    }
-    return {**own, **numbers}
+    columns = [each for each in FLOWS if kind in each.kinds or each.kinds is ALL]
+    totals = {each.name: flow.totals[each.name] for each in columns if each.name in flow.totals}
+    known: Row = defaultdict(lambda: math.nan, {**totals, **numbers})
+    values = {each.name: each.value(flow, known) for each in columns if each.value}
+    return {**totals, **values, **numbers}
 
 
 def help_text(columns: tuple[Column, ...], indent: str) -> str:

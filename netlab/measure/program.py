@@ -34,15 +34,9 @@ class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
         row = flow_row(
             self,
             completion_s=active_s if is_complete else math.nan,
-            sent_bytes=counted["sent_bytes"],
             received_bytes=counted["delivered_bytes"],
             goodput_mbps=goodput_mbps(counted["delivered_bytes"], active_s),
             delay_ms=counted["delay_mean_ms"],
-            delay_min_ms=counted["delay_min_ms"],
-            delay_max_ms=counted["delay_max_ms"],
-            sent_datagrams=counted["sent_datagrams"],
-            received_datagrams=counted["received_datagrams"],
-            duplicates=counted["duplicates"],
             missing_bytes=counted["missing_bytes"],
             wrong_bytes=counted["wrong_bytes"],
         )

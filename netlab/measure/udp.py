@@ -22,7 +22,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         return {"flows": [flow_row(self, **self._numbers())], "intervals": self._intervals()}
 
     def _numbers(self) -> Row:
-        """Return the columns of the flow's row that come from its counters; empty if the flow did not start."""
+        """Return the columns of the flow's row that are no counters of this name; empty if the flow did not start."""
         counted = self.totals
         if "sent_bytes" not in counted:
             return {}
@@ -30,21 +30,13 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         # Datagrams that a full socket dropped did cross the network. Some received ones may be duplicates made by the network.
         came = min(sent, received + counted["receiver_drops"])
         active_s, timely_bytes, timely_throughput_bytes = self._timely_volumes()
+        delays = ("jitter_ms", "delay_ms", "delay_min_ms", "delay_max_ms")
         return {
-            "sent_bytes": counted["sent_bytes"],
-            "received_bytes": counted["received_bytes"],
             "goodput_mbps": rate_mbps(timely_bytes, active_s),
             "throughput_mbps": rate_mbps(timely_throughput_bytes, active_s),
             "loss_rate": 1 - came / sent if sent else math.nan,
-            "jitter_ms": counted["jitter_ms"] if received else math.nan,
-            "delay_ms": counted["delay_mean_ms"] if received else math.nan,
-            "delay_min_ms": counted["delay_min_ms"] if received else math.nan,
-            "delay_max_ms": counted["delay_max_ms"] if received else math.nan,
-            "sent_datagrams": sent,
-            "received_datagrams": received,
-            "duplicates": counted["duplicates"],
-            "reordered": counted["reordered"],
-            "receiver_drops": counted["receiver_drops"],
+            "delay_ms": counted["delay_mean_ms"],
+            **({} if received else dict.fromkeys(delays, math.nan)),
         }
 
     def _timely_volumes(self) -> tuple[float, int, int]:

@@ -53,19 +53,19 @@ def test_a_kind_of_traffic_fills_the_columns_that_the_table_names_and_no_others(
         )
 
 
-def test_a_value_is_computed_for_its_kinds_from_the_plan_the_totals_and_the_modules_numbers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_row_has_totals_values_and_numbers_of_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     added = (
         Column("port", "A number of the plan.", value=lambda flow, _row: flow.item["port"]),
+        Column("part", "A total.", ("udp", "tcp")),
         Column("share", "A ratio.", ("udp", "tcp"), lambda _flow, row: row["part"] / row["whole"]),
     )
     monkeypatch.setattr(columns, "FLOWS", added)
-    flow: Any = SimpleNamespace(item={"kind": "udp", "port": 7})
-    assert flow_row(flow, part=3, whole=4) == {"part": 3, "whole": 4, "port": 7, "share": 0.75}
+    flow: Any = SimpleNamespace(item={"kind": "udp", "port": 7}, totals={"part": 3, "other": 1})
+    assert flow_row(flow, whole=4) == {"part": 3, "whole": 4, "port": 7, "share": 0.75}
+    assert flow_row(flow, part=2, whole=4)["share"] == 0.5, "the module's number counts"
     assert math.isnan(flow_row(flow)["share"]), "a flow that did not start has no numbers"
     flow.item["kind"] = "ping"
-    assert flow_row(flow, part=3) == {"part": 3, "port": 7}
+    assert flow_row(flow, whole=4) == {"whole": 4, "port": 7}
 
 
 def test_the_help_of_a_run_names_every_column_once() -> None:
