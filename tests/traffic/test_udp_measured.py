@@ -1,0 +1,24 @@
+"""The effects of the fields of a UDP flow, beside theory."""
+
+from __future__ import annotations
+
+import pytest
+
+import netlab as nl
+from tests.agreement import agrees
+
+pytestmark = pytest.mark.library
+
+
+def measured(**fields: object) -> nl.Run:
+    """Return a run of one flow with these fields over a link of 5 Mbit/s."""
+    network = nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=100)
+    traffic = [nl.Udp("h1", "h2", **{"rate_mbps": 10, **fields})]  # type: ignore[arg-type]
+    return nl.run(network, traffic, duration_s=10, engine="library", progress=False)
+
+
+@pytest.mark.parametrize("payload_bytes", [100, 500, 1472])
+def test_small_datagrams_lose_more_of_a_link_to_headers(payload_bytes: int) -> None:
+    goodput_mbps = measured(payload_bytes=payload_bytes).flows.goodput_mbps[0]
+    expected_mbps = nl.theory.udp_goodput_limit_mbps(5, payload_bytes)
+    agrees("goodput (Mbit/s)", goodput_mbps, expected_mbps, relative=0.002)
