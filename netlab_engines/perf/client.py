@@ -10,7 +10,7 @@ from typing import Any
 
 from netlab.base.errors import ThroughputError
 from netlab_engines.perf import protocol
-from netlab_engines.perf.endpoints import PATIENCE_S, Counters, Sampler, Side
+from netlab_engines.perf.endpoints import PATIENCE_S, Counters
 from netlab_engines.perf.protocol import (
     HANDSHAKE_S,
     Message,
@@ -20,6 +20,8 @@ from netlab_engines.perf.protocol import (
     counters_in_order,
 )
 from netlab_engines.perf.report import combine
+from netlab_engines.perf.sampler import Sampler
+from netlab_engines.perf.side import Side
 from netlab_engines.sockets.datagrams import MAX_STREAM_ID
 from netlab_engines.sockets.options import tune_tcp
 

@@ -1,22 +1,19 @@
-"""The part of a test that runs on one side: its ends of the streams, their samples and their counters."""
+"""The ends of a test's streams on one side: threads that send or receive, and their counters."""
 
-import queue
 import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from netlab.base.errors import ThroughputError
-from netlab.base.units import rate_mbps
-from netlab_engines.perf.protocol import Channel, Message, TestRequest
+from netlab_engines.perf.protocol import TestRequest
 from netlab_engines.sockets import tcp_info
 from netlab_engines.sockets.options import limit_window, set_congestion
 from netlab_engines.sockets.tcp import TcpReceiver, TcpSender
 from netlab_engines.sockets.tcp_info import TcpInfo
-from netlab_engines.sockets.udp import UdpReceiver, UdpSender
+from netlab_engines.sockets.udp_receiver import UdpReceiver
+from netlab_engines.sockets.udp_sender import UdpSender
 
 PATIENCE_S = 15.0
 """The longest time in s without progress, after which a stream is given up."""
@@ -412,199 +409,6 @@ class UdpReceiving(Endpoint):
             "buffer_drops": self._receiver.buffer_drops,
             "error": _text(self._receiver.error),
         }
-
-
-class Sampler:
-    """A thread that samples all ends of this side at the end of each interval, and once more at `stop` or at the end of
-    a `with` block; `rows` has all samples.
-    """
-
-    def __init__(
-        self,
-        endpoints: Sequence[Endpoint],
-        request: TestRequest,
-        start_s: float,
-        on_rows: Callable[[list[Counters]], None] | None = None,
-    ) -> None:
-        """Prepare to sample these ends of streams during a test that starts at `start_s` in s on the monotonic clock,
-        with the intervals of `request`. `on_rows` is called in the sampler's thread with the rows of each interval, one
-        for each end that is still connected (None: nothing is called).
-        """
-        self.rows: list[Counters] = []
-        self._endpoints = endpoints
-        self._interval_s = request.interval_s
-        self._omit_s = request.omit_s
-        self._start_s = start_s
-        self._sampled_s = start_s
-        self._on_rows = on_rows
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
-
-    def __enter__(self) -> "Sampler":
-        """Start the thread that samples, and return this sampler."""
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        """Take the last sample and end the thread; an exception in the block is raised on."""
-        self.stop()
-
-    def stop(self) -> None:
-        """Take the last sample and end the thread; a second call does nothing."""
-        if not self._stopping.is_set():
-            self._stopping.set()
-            self._thread.join()
-
-    def _run(self) -> None:
-        """Sample all ends at the end of each interval, and tell them when the omitted time ends, until `stop`; then
-        sample once more unless that follows the last sample at once. Intervals through which the machine slept are
-        skipped. Runs in the thread.
-        """
-        marked = self._omit_s == 0
-        number = 1
-        while True:
-            next_s = self._start_s + number * self._interval_s
-            omit_s = self._start_s + self._omit_s
-            until_s = next_s if marked else min(next_s, omit_s)
-            if self._stopping.wait(max(0.0, until_s - time.monotonic())):
-                break
-            if not marked and until_s == omit_s:
-                for endpoint in self._endpoints:
-                    endpoint.mark_omitted()
-                marked = True
-            if until_s == next_s:
-                self._sample()
-                # If the machine slept through intervals, skip them.
-                number = max(number + 1, int((time.monotonic() - self._start_s) / self._interval_s))
-        if time.monotonic() - self._sampled_s > min(0.05, self._interval_s / 10):
-            self._sample()
-
-    def _sample(self) -> None:
-        """Append a row to `rows` for each end of a stream, for the time since the last sample, and pass the rows to
-        `on_rows`; an end whose connection is gone has none. A row has "stream" (from 1), "t_s" (s from the test's
-        start), "seconds" (its length), "goodput_mbps", "omitted" (whether it does not count), and the counters of the
-        end's `sample`.
-        """
-        from_s, self._sampled_s = self._sampled_s, time.monotonic()
-        length_s = max(self._sampled_s - from_s, 1e-9)
-        rows = []
-        for endpoint in self._endpoints:
-            try:
-                counters = endpoint.sample()
-            except OSError:
-                continue
-            rows.append(
-                {
-                    "stream": endpoint.index + 1,
-                    "t_s": self._sampled_s - self._start_s,
-                    "seconds": length_s,
-                    "goodput_mbps": rate_mbps(counters["bytes"], length_s),
-                    "omitted": self._sampled_s - self._start_s <= self._omit_s,
-                    **counters,
-                }
-            )
-        self.rows += rows
-        if self._on_rows is not None and rows:
-            self._on_rows(rows)
-
-
-class Side:
-    """The common part of the client and the server of one test: the control connection and this side's ends of the
-    streams, by the stream's index.
-
-    Events are messages from the other side, messages that threads of this side queue, and the error that ends the test.
-    """
-
-    at_client: bool
-
-    def __init__(self, sock: socket.socket, peer: str) -> None:
-        """Prepare the control connection of a test on an open socket; `peer` names the other side at the beginning of
-        errors. Nothing is read before the connection's thread is started.
-        """
-        self._sock = sock
-        self._peer = peer
-        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._channel = Channel(sock, peer, self._events)
-        self._endpoints: dict[int, Endpoint] = {}
-
-    def _next(self, type_: str, timeout_s: float) -> Message:
-        """Return the next event of the control connection, which must be a message of the type `type_`, such as
-        "READY". Raises TimeoutError if none comes within `timeout_s` s, and ThroughputError if it is another or an
-        error.
-        """
-        try:
-            message = self._as_message(self._events.get(timeout=timeout_s))
-        except queue.Empty:
-            raise TimeoutError(f"No {type_} arrived within {timeout_s:g} s.") from None
-        if message["type"] != type_:
-            raise ThroughputError(f"{self._peer} sent {message['type'][:40]!r} instead of {type_!r}.")
-        return message
-
-    def _as_message(self, event: Any) -> Message:
-        """Return `event`, an event of the control connection, as a message; if it is a ThroughputError, raise it."""
-        if isinstance(event, ThroughputError):
-            raise event
-        message: Message = event
-        return message
-
-    def _add_end(
-        self, index: int, request: TestRequest, sock: socket.socket, *, stream_id: int = 0, skipped_bytes: int = 0
-    ) -> Endpoint:
-        """Make this side's end of the stream with the index `index` (from 0) of a test on an open socket, add it to
-        this side and return it; the test's direction decides whether it sends. `stream_id` is the number of a UDP
-        stream's datagrams, and `skipped_bytes` were read from a TCP connection before. Raises ThroughputError if the
-        kernel does not have the test's congestion control.
-        """
-        sends = request.client_sends(index) == self.at_client
-        endpoint: Endpoint
-        if request.protocol == "udp":
-            endpoint = (UdpSending if sends else UdpReceiving)(index, request, sock, stream_id)
-        else:
-            endpoint = TcpSending(index, request, sock) if sends else TcpReceiving(index, request, sock, skipped_bytes)
-        self._endpoints[index] = endpoint
-        return endpoint
-
-    def _start_ends(self, start_s: float, *, sends: bool) -> list[Endpoint]:
-        """Start those ends of this side that send, if `sends`, or else those that receive, and return them; `start_s`
-        is the test's start in s on this side's monotonic clock.
-        """
-        found = [endpoint for endpoint in self._endpoints.values() if endpoint.sends == sends]
-        for endpoint in found:
-            endpoint.start(start_s)
-        return found
-
-    def _when_finished(self, endpoints: list[Endpoint], tell: Callable[[], None]) -> None:
-        """Call `tell` in a new thread as soon as all of these ends have finished; return at once."""
-
-        def announce() -> None:
-            """Wait until all of the ends have finished, then call `tell`."""
-            for endpoint in endpoints:
-                endpoint.finished.wait()
-            tell()
-
-        threading.Thread(target=announce, name="announcer", daemon=True).start()
-
-    def _wait_for_datagrams(self, sent: Mapping[int, Counters]) -> None:
-        """Wait for datagrams in flight until all have arrived or none came for three round trips (at least 0.5 s), then
-        stop this side's UDP receivers; `sent` has the counters of the other side by the stream's index (from 0).
-        """
-        quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
-        for index, endpoint in self._endpoints.items():
-            if isinstance(endpoint, UdpReceiving):
-                endpoint.wait_for_rest(sent[index].get("datagrams") or 0, quiet_s)
-                endpoint.stop()
-
-    def _counters(self) -> dict[int, Counters]:
-        """Return the totals of each of this side's ends, a dict as `Endpoint.counters` returns it, by the stream's
-        index (from 0).
-        """
-        return {index: endpoint.counters() for index, endpoint in self._endpoints.items()}
-
-    def _close(self) -> None:
-        """Close this side's ends of all streams and the control connection."""
-        for endpoint in self._endpoints.values():
-            endpoint.close()
-        self._channel.close()
 
 
 def _text(error: OSError | None) -> str | None:

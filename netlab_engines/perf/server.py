@@ -15,9 +15,11 @@ from typing import Any
 
 from netlab.base.errors import ThroughputError
 from netlab_engines.perf import protocol
-from netlab_engines.perf.endpoints import PATIENCE_S, Counters, Endpoint, Sampler, Side
+from netlab_engines.perf.endpoints import PATIENCE_S, Counters, Endpoint
 from netlab_engines.perf.protocol import HANDSHAKE_S, TestRequest, boot_id, counters_by_index, counters_in_order
 from netlab_engines.perf.report import combine, describe
+from netlab_engines.perf.sampler import Sampler
+from netlab_engines.perf.side import Side
 from netlab_engines.sockets.datagrams import MAX_STREAM_ID
 
 MAX_CLIENTS = 64

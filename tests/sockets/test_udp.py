@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from netlab.base.errors import ThroughputError
 from netlab_engines.sockets.batch import UDP_SEGMENT, Train
 from netlab_engines.sockets.datagrams import HEADER, HELLO_SEQ
-from netlab_engines.sockets.udp import UdpReceiver, UdpSender, _last_sizes
+from netlab_engines.sockets.udp_receiver import UdpReceiver
+from netlab_engines.sockets.udp_sender import UdpSender, _last_sizes
 
 
 def run_all(*parts: UdpSender | UdpReceiver) -> list[threading.Thread]:

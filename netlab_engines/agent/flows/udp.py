@@ -13,7 +13,8 @@ from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.ip_bytes import udp_ip_bytes
 from netlab_engines.sockets import options
 from netlab_engines.sockets.constants import UDP_SEND_BUFFER_BYTES
-from netlab_engines.sockets.udp import UdpReceiver, UdpSender
+from netlab_engines.sockets.udp_receiver import UdpReceiver
+from netlab_engines.sockets.udp_sender import UdpSender
 
 if TYPE_CHECKING:
     from netlab.traffic.udp import UdpItem, UdpTotals
