@@ -20,13 +20,14 @@ def cost_segments(rate_mbps: float, rtt_ms: float) -> float:
 
 
 def loss_table(runs: Mapping[float, Run]) -> pd.DataFrame:
-    """Return a table of the measured cost of one loss in segments and what leads to it (losses, BDP, time in s and
-    segments sent between losses, the constant c), a row for each run; `runs` has a run of a Reno flow with almost no
-    queue by the rate in Mbit/s.
+    """Return a table of the measured cost of one loss in segments and what leads to it (losses, BDP, mean window at a
+    loss, time in s and segments sent between losses, the constant c), a row for each run; `runs` has a run of a Reno
+    flow with almost no queue by the rate in Mbit/s.
     """
     rows = []
     for rate, run in runs.items():
         first, *later = [t_s for t_s in loss_times_s(run) if t_s > SETTLED_S]
+        windows = run.intervals.set_index("t_s")["cwnd_segments"]
         inside = run.intervals[(run.intervals["t_s"] > first) & (run.intervals["t_s"] <= later[-1])]
         between_s = (later[-1] - first) / len(later)
         per_s = inside["goodput_mbps"].mean() * 1e6 / 8 / theory.MSS_BYTES
@@ -37,6 +38,7 @@ def loss_table(runs: Mapping[float, Run]) -> pd.DataFrame:
                 "rate (Mbit/s)": rate,
                 "losses": len(later),
                 "BDP (segments)": theory.bdp_bytes(rate, 2 * DELAY_MS) / theory.tcp_wire_bytes(),
+                "W at a loss": np.mean([windows[windows.index < t_s].iloc[-1] for t_s in (first, *later)]),
                 "s between": between_s,
                 "sent between": per_s * between_s,
                 "cost": (possible_per_s - per_s) * between_s,
