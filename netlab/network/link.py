@@ -60,9 +60,8 @@ class LinkShape:
         Room of the queue before the rate limit, in packets or in bytes; with neither, the kernel's 1000 packets.
     aqm : str
         Discipline of that queue: fifo, red, codel, fq_codel, pie, fq_pie, cake, dualpi2, fq, sfq, choke, drr or ets;
-        `netlab.network.queues` says what each does. (The limit of cake counts kernel memory, several times a frame's bytes, so
-        that it holds fewer packets than asked for; fq and sfq also limit each flow, to 100 and 127 packets; each class of drr and
-        ets has room for all of `queue_packets`.)
+        `netlab.network.queues` says what each does. (The limit of cake counts kernel memory, so it holds fewer packets; fq and
+        sfq also limit each flow, to 100 and 127 packets; each class of drr and ets has room for all of `queue_packets`.)
     aqm_options : mapping
         Parameters of that discipline, e.g. ``{"min_packets": 5, "max_packets": 15, "ecn": True}`` for red. As in Linux,
         fq_codel, cake and dualpi2 mark packets that allow it (ECN) without being asked; ``{"ecn": False}`` makes fq_codel drop
@@ -78,11 +77,11 @@ class LinkShape:
         True if segments of up to 64 kB pass this link's queue and wire as one packet (segmentation offload, GSO). None
         means only above 1 Gbit/s, where it is needed for speed.
     medium : {"802.11g"} or None
-        A half-duplex medium that both directions share, instead of a wire for each: one sends at a time, and each frame takes
-        the time that `netlab.network.media` says. It has a rate of its own; of this link's other fields, `queue_packets` and those of
-        the wire (delay, jitter, loss, duplication) hold. In virtual time only.
+        A half-duplex medium that both directions share, instead of a wire for each: one sends at a time. Of this link's other
+        fields, `queue_packets` and those of the wire (delay, jitter, loss, duplication) hold. In virtual time only.
     medium_options : mapping
-        Parameters of that medium, e.g. ``{"rate_mbps": 24, "protection": "rts"}``; see `netlab.network.media.Wifi`.
+        Parameters of that medium, e.g. ``{"rate_mbps": 24, "protection": "rts"}``; see `netlab.network.media.Wifi`. Only the
+        rate may differ in `reverse`: with ``{"medium_options": {"rate_mbps": 6}}``, end `b` sends its frames at 6 Mbit/s.
     """
 
     rate_mbps: float | Trace | None = None

@@ -57,7 +57,7 @@ class Wifi:
     """
 
     rate_mbps: int = 54
-    """Rate of the data frames in Mbit/s: 6, 9, 12, 18, 24, 36, 48 or 54."""
+    """Rate of a station's data frames in Mbit/s: 6, 9, 12, 18, 24, 36, 48 or 54. Each end of a link may have its own."""
     protection: str = "none"
     """The frames before a data frame: none, a CTS to the sender itself, or RTS and CTS."""
     protection_rate_mbps: float | None = None

@@ -174,13 +174,15 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
                     yield f"{where}: there is no node {end!r}; nodes are {', '.join(self.nodes) or 'none'}"
             if link.a == link.b:
                 yield f"{where}: a link must join two different nodes"
-            own = link.forward.problems("")
+            ways = (link.forward, link.backward)
+            own, other = (way.problems("") for way in ways)
             yield from (where + problem for problem in own)
-            forward, backward = ((way.medium, way.medium_options) for way in (link.forward, link.backward))
-            if forward != backward:
-                yield f"{where}, reverse: both directions share one medium; give medium and its options to the link"
             # Report a mistake that `reverse` inherits only once.
-            yield from (f"{where}, reverse{problem}" for problem in link.backward.problems("") if problem not in own)
+            yield from (f"{where}, reverse{problem}" for problem in other if problem not in own)
+            if not own + other:
+                forward, backward = ((way.medium, {**way.medium_options, "rate_mbps": None}) for way in ways)
+                if forward != backward:
+                    yield f"{where}, reverse: both directions share one medium; of its options only rate_mbps may differ"
 
     def _name_problems(self) -> Iterable[str]:
         """Yield a message for each node's name that is not allowed or occurs twice."""

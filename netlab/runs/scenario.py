@@ -301,6 +301,10 @@ class Scenario:
         paths = Paths(wiring)
         shapes = change.shapes(topology, self.changes)
         labels = traffic.unique_labels(self.traffic)
+        slowest_s = {
+            hop.interface: max(_slowest_s(shape, shapes[place ^ 1][0]) for shape in shapes[place])
+            for place, hop in enumerate(wiring.hops)
+        }
         return {
             "hosts": topology.hosts,
             "routers": topology.routers,
@@ -310,9 +314,7 @@ class Scenario:
             "traffic": [self._plan_item(item, label, paths) for item, label in zip(self.traffic, labels, strict=True)],
             "duration_s": float(self.duration_s),
             "interval_s": float(self.interval_s),
-            "drain_s": self._drain_s(
-                paths, {hop.interface: max(map(_slowest_s, own)) for hop, own in zip(wiring.hops, shapes, strict=True)}
-            ),
+            "drain_s": self._drain_s(paths, slowest_s),
             "captures": [
                 {"name": item.label, "directions": [2 * position, 2 * position + 1], "snap_bytes": item.snap_bytes}
                 for item in self.captures
@@ -358,12 +360,12 @@ class Scenario:
         return longest_s + 0.1
 
 
-def _slowest_s(shape: LinkShape) -> float:
-    """Return the longest time in s that a packet takes through a full queue and over the wire behind it."""
+def _slowest_s(shape: LinkShape, other: LinkShape) -> float:
+    """Return the longest time in s that a packet takes through a full queue and the wire; `other` is the way back."""
     wire_s = ms_to_s(shape.delay_ms + 2 * shape.jitter_ms)
     if shape.medium is not None:
         # In a full queue, every frame waits for a frame of the other end.
-        frame_us = 2 * media.medium(shape.medium, shape.medium_options).slowest_us
+        frame_us = sum(media.medium(shape.medium, way.medium_options).slowest_us for way in (shape, other))
         return wire_s + ((shape.queue_packets or KERNEL_QUEUE_PACKETS) + 1) * frame_us / US_PER_S
     if shape.rate_mbps is None:
         return wire_s

@@ -34,9 +34,8 @@ class Saturation(NamedTuple):
 def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None) -> float:
     """Return one IP packet's mean time in us on 802.11g with `options`, sent alone; TheoryError if out of range.
 
-    DIFS, the mean backoff of 7.5 slots, what protects the frame, the frame, SIFS and the acknowledgement. Holds for a
-    station that always has a next frame, with nobody else on the air and no frame lost. Misleads for a station that sends
-    now and then: it does not wait for its backoff.
+    DIFS, the mean backoff of 7.5 slots, protection, frame, SIFS and acknowledgement. Holds for one sender that always has
+    a next frame, none of which is lost. Misleads for a station that sends now and then: it does not wait for its backoff.
 
     Returns: Time in us.
     Source: IEEE 802.11-2016, clauses 10.3.3, 10.3.4 and 17.4.3; J. Jun, P. Peddabachagari, M. Sichitiu, Theoretical maximum
@@ -104,10 +103,10 @@ def wifi_tcp_limit_mbps(
     `segments_per_ack`; `contention` False leaves out what both ends do to each other. TheoryError if out of range.
 
     Without `contention` it is the simple budget: the exchanges of `segments_per_ack` segments and of one acknowledgement,
-    each with a backoff of its own. With it, two things are added. Both ends count their backoffs at the same time: the sender
-    always has a segment waiting, so every idle slot is one of its own. And both may begin in the same slot; each time
-    costs a collision, another DIFS and a longer backoff. Holds for a window that keeps the sender's queue filled and for no loss.
-    Misleads where the receiver acknowledges more often than assumed, as after a loss: count its frames.
+    each with a backoff of its own. With it, both ends count their backoffs at the same time: the sender always has a segment
+    waiting, so every idle slot is one of its own. And both may begin in the same slot, which costs a collision, a DIFS and a
+    longer backoff. Holds for a window that keeps the sender's queue filled and for no loss. Misleads where the receiver
+    acknowledges more often than assumed, as after a loss: count its frames.
 
     Returns: Goodput in Mbit/s.
     Source: The simple budget: J. Jun et al., 2003, for TCP. The other: the conservation of idle slots, and `collisions_per_ack`.

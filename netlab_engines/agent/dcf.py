@@ -24,6 +24,8 @@ class Station:
     earliest start of its next frame.
     """
 
+    wifi: Wifi
+    """The settings of the medium, with the rate of this station's data frames."""
     capacity_frames: int
     """The capacity of the queue in frames, the one in service included."""
     waiting: deque[bytes] = field(default_factory=deque)
@@ -58,8 +60,8 @@ class Dcf:
 
     Parameters
     ----------
-    wifi : Wifi
-        The settings of the medium.
+    wifis : sequence of Wifi
+        The settings of the medium, one for each station; they differ in `rate_mbps` only.
     capacities : sequence of int
         The capacity of each station's queue in frames, the one in service included.
     seed : str
@@ -68,18 +70,17 @@ class Dcf:
         The present time in ns.
     """
 
-    def __init__(self, wifi: Wifi, capacities: Sequence[int], seed: str, now_ns: int) -> None:
-        """Start at the time `now_ns`, in ns on the caller's clock, with an idle medium that has the settings `wifi`.
-        Each entry of `capacities` adds a station without frames, whose queue has so many frames at most; the string
-        `seed` determines backoffs and losses.
+    def __init__(self, wifis: Sequence[Wifi], capacities: Sequence[int], seed: str, now_ns: int) -> None:
+        """Start at the time `now_ns`, in ns on the caller's clock, with an idle medium. Each entry of `wifis` and of
+        `capacities` adds a station without frames, with these settings and with so many frames in its queue at most; the
+        string `seed` determines backoffs and losses.
         """
-        self.wifi = wifi
-        self.stations = [Station(capacity_frames) for capacity_frames in capacities]
+        self.stations = [Station(*both) for both in zip(wifis, capacities, strict=True)]
         # A generator of its own, because draws from the guest's generator would change the kernel's draws.
         self._random = random.Random(seed)  # noqa: S311 (it must be seeded)
         self._idle_ns = now_ns
-        self._slot_ns = wifi.slot_us * NS_PER_US
-        self._difs_ns = wifi.difs_us * NS_PER_US
+        self._slot_ns = wifis[0].slot_us * NS_PER_US
+        self._difs_ns = wifis[0].difs_us * NS_PER_US
         self.collision_us = 0
 
     def arrive(self, number: int, frame: bytes, now_ns: int) -> None:
@@ -144,7 +145,7 @@ class Dcf:
                 station.slots = max(0, station.slots - passed)
         sizes = {n: len(self.stations[n].waiting[0]) - ETHERNET_HEADER_BYTES for n in senders}
         if len(senders) > 1:
-            took_us = max(self.wifi.collision_us(size) for size in sizes.values())
+            took_us = max(self.stations[n].wifi.collision_us(size) for n, size in sizes.items())
             self.collision_us += took_us
             for n in senders:
                 self.stations[n].collisions += 1
@@ -152,10 +153,10 @@ class Dcf:
             self._idle_ns = start_ns + took_us * NS_PER_US
             return Transmission(None, self._idle_ns, self._idle_ns)
         (winner,) = senders
-        size = sizes[winner]
-        arrival_ns = start_ns + (self.wifi.protection_us(size) + self.wifi.data_us(size)) * NS_PER_US
-        self._idle_ns = arrival_ns + (SIFS_US + self.wifi.ack_us) * NS_PER_US
-        if self.wifi.error_rate and self._random.random() < self.wifi.error_rate:
+        size, wifi = sizes[winner], self.stations[winner].wifi
+        arrival_ns = start_ns + (wifi.protection_us(size) + wifi.data_us(size)) * NS_PER_US
+        self._idle_ns = arrival_ns + (SIFS_US + wifi.ack_us) * NS_PER_US
+        if wifi.error_rate and self._random.random() < wifi.error_rate:
             self.stations[winner].errors += 1
             self._note_failure(self.stations[winner])
             return Transmission(None, self._idle_ns, self._idle_ns)

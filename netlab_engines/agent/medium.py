@@ -81,9 +81,10 @@ class Medium:
         self._poll = select.poll()
         for end in self._ends:
             self._poll.register(end.file, select.POLLIN)
-        wifi = media.medium(forward["shape"]["medium"] or "", forward["shape"]["medium_options"])
+        shapes = [hop["shape"] for hop in (forward, backward)]
+        wifis = [media.medium(shape["medium"] or "", shape["medium_options"]) for shape in shapes]
         self._dcf = Dcf(
-            wifi, [end.capacity_frames for end in self._ends], f"{seed} {forward['interface']}", time.monotonic_ns()
+            wifis, [end.capacity_frames for end in self._ends], f"{seed} {forward['interface']}", time.monotonic_ns()
         )
 
     def start(self) -> None:

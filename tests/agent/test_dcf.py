@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netlab import theory
-from netlab.network.media import MAX_ATTEMPTS, Wifi
+from netlab.network.media import MAX_ATTEMPTS, MIN_WINDOW, Wifi
 from netlab_engines.agent.dcf import Dcf
 from tests.agreement import agrees
 
@@ -14,9 +14,15 @@ SMALL = bytes(66)
 LONG_AGO_NS = -(10**9)
 
 
-def saturated(wifi: Wifi, senders: int, *, frames: int = 20_000, frame: bytes = FRAME) -> tuple[Dcf, float]:
-    """A medium on which each of the senders always has a frame, and the time in us that so many frames took."""
-    dcf = Dcf(wifi, [2] * max(2, senders), "1", LONG_AGO_NS)
+def saturated(
+    wifi: Wifi, senders: int, *, frames: int = 20_000, frame: bytes = FRAME, last: Wifi | None = None
+) -> tuple[Dcf, float]:
+    """A medium on which each of the senders always has a frame, and the time in us that so many frames took; the last
+    sender may have settings of its own.
+    """
+    wifis = [wifi] * max(2, senders)
+    wifis[-1] = last or wifi
+    dcf = Dcf(wifis, [2] * len(wifis), "1", LONG_AGO_NS)
     passed = 0
     while passed < frames:
         for number in range(senders):
@@ -52,8 +58,30 @@ def test_stations_share_equally() -> None:
     agrees("share", first / (first + second), 0.5, absolute=0.02)
 
 
+def heusse_us(fast: Wifi, slow: Wifi, senders: int) -> float:
+    """The time in us in which each of the senders, of which one is slow, gets a frame of 1500 bytes through (Heusse and
+    others, 2003, section III): a turn of each, and the collisions, each as long as the slower of its frames.
+    """
+    collision = 1 - (1 - 1 / MIN_WINDOW) ** (senders - 1)
+    contention_us = fast.slot_us * (1 + collision) / (2 * senders) * MIN_WINDOW
+    fast_us, slow_us = (wifi.difs_us + contention_us + wifi.exchange_us(1500) for wifi in (fast, slow))
+    jam_us = 2 / senders * slow_us + (1 - 2 / senders) * fast_us
+    return (senders - 1) * fast_us + slow_us + collision * jam_us * senders
+
+
+@pytest.mark.parametrize(("senders", "slow_mbps"), [(2, 6), (2, 24), (3, 6)])
+def test_one_slow_station_slows_down_all_others(senders: int, slow_mbps: int) -> None:
+    """The anomaly: as many frames for each. 54 beside 6 Mbit/s: 4.1 Mbit/s for both, where two fast ones get 15."""
+    fast, slow = Wifi(), Wifi(rate_mbps=slow_mbps)
+    dcf, took_us = saturated(fast, senders, last=slow)
+    for station in dcf.stations:
+        agrees("share of the frames", station.frames / 20_000, 1 / senders, absolute=0.02)
+    each_mbps = 20_000 / senders * 1472 * 8 / took_us
+    agrees("goodput of each (Mbit/s)", each_mbps, 1472 * 8 / heusse_us(fast, slow, senders), relative=0.02)
+
+
 def test_a_frame_on_an_idle_medium_goes_at_once() -> None:
-    dcf = Dcf(Wifi(), [10, 10], "1", LONG_AGO_NS)
+    dcf = Dcf([Wifi()] * 2, [10, 10], "1", LONG_AGO_NS)
     dcf.arrive(0, FRAME, 5_000)
     assert dcf.next_start_ns() == 5_000
     sent = dcf.begin()
@@ -63,7 +91,7 @@ def test_a_frame_on_an_idle_medium_goes_at_once() -> None:
 def test_a_frame_on_a_busy_medium_waits_for_difs_and_its_backoff() -> None:
     waits = set()
     for seed in range(200):
-        dcf = Dcf(Wifi(), [10, 10], str(seed), LONG_AGO_NS)
+        dcf = Dcf([Wifi()] * 2, [10, 10], str(seed), LONG_AGO_NS)
         dcf.arrive(0, FRAME, 0)
         sent = dcf.begin()
         dcf.arrive(1, SMALL, sent.arrival_ns)
@@ -75,7 +103,7 @@ def test_a_frame_on_a_busy_medium_waits_for_difs_and_its_backoff() -> None:
 
 
 def test_a_collision_costs_both_and_doubles_their_windows() -> None:
-    dcf = Dcf(Wifi(), [10, 10], "1", LONG_AGO_NS)
+    dcf = Dcf([Wifi()] * 2, [10, 10], "1", LONG_AGO_NS)
     for number in (0, 1):
         dcf.arrive(number, FRAME, 0)
     sent = dcf.begin()
@@ -96,7 +124,7 @@ def test_errors_are_repaired_until_the_last_attempt() -> None:
 
 
 def test_full_queue_drops_arrivals() -> None:
-    dcf = Dcf(Wifi(), [3, 3], "1", LONG_AGO_NS)
+    dcf = Dcf([Wifi()] * 2, [3, 3], "1", LONG_AGO_NS)
     for _ in range(5):
         dcf.arrive(0, FRAME, 0)
     station = dcf.stations[0]
@@ -104,7 +132,7 @@ def test_full_queue_drops_arrivals() -> None:
 
 
 def test_an_idle_station_is_listened_to_only_while_it_could_be_first() -> None:
-    dcf = Dcf(Wifi(), [10, 10], "1", 0)
+    dcf = Dcf([Wifi()] * 2, [10, 10], "1", 0)
     dcf.arrive(0, FRAME, 0)
     dcf.stations[0].slots, dcf.stations[1].slots = 3, 4
     assert dcf.could_be_first(dcf.next_start_ns()) == []

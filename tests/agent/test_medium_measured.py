@@ -14,9 +14,10 @@ from tests.agreement import agrees
 pytestmark = pytest.mark.pocket
 
 
-def air(*, queue_packets: int = 100, **options: Any) -> nl.Topology:
+def air(*, queue_packets: int = 100, reverse: dict[str, Any] | None = None, **options: Any) -> nl.Topology:
     """Two hosts on one medium."""
-    link = nl.Link("h1", "h2", medium="802.11g", medium_options=options, queue_packets=queue_packets)
+    how: dict[str, Any] = {"medium_options": options, "queue_packets": queue_packets, "reverse": reverse}
+    link = nl.Link("h1", "h2", medium="802.11g", **how)
     return nl.Topology(hosts=["h1", "h2"], links=[link])
 
 
@@ -66,6 +67,14 @@ def test_two_saturated_senders_share_bianchis_throughput() -> None:
     stations = run.more["stations"]
     collided = stations.collisions.sum() / (stations.collisions.sum() + stations.frames.sum())
     agrees("collision probability", collided, expected.collision_probability, relative=0.2)
+
+
+def test_a_slow_station_slows_down_the_other_one() -> None:
+    """54 beside 6 Mbit/s: both get what Heusse's formula leaves, 4.1 Mbit/s, and as many frames."""
+    flows = [nl.Udp(*ends, rate_mbps=20, payload_bytes=1472) for ends in (("h1", "h2"), ("h2", "h1"))]
+    run = nl.run(air(queue_packets=20, reverse={"medium_options": {"rate_mbps": 6}}), flows, duration_s=4)
+    agrees("goodput of both (Mbit/s)", run.flows.goodput_mbps.sum(), 2 * 4.13, relative=0.03)
+    agrees("share of the fast one", run.flows.goodput_mbps[0] / run.flows.goodput_mbps.sum(), 0.5, absolute=0.03)
 
 
 def test_a_ping_takes_two_frames_an_acknowledgement_and_one_backoff() -> None:

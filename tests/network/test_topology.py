@@ -196,10 +196,21 @@ def test_a_whole_number_of_five_thousand_digits_is_a_mistake_like_another() -> N
     assert len(mistakes(rate_mbps=10**400)[0]) < 250
 
 
-def test_a_medium_belongs_to_both_directions() -> None:
-    one_way = mistakes(medium="802.11g", reverse={"medium_options": {"rate_mbps": 24}})
-    assert one_way == ["link h1-h2, reverse: both directions share one medium; give medium and its options to the link"]
+@pytest.mark.parametrize("reverse", [{"medium_options": {"protection": "rts"}}, {"medium": None}])
+def test_a_medium_belongs_to_both_directions(reverse: dict[str, Any]) -> None:
+    sentence = "link h1-h2, reverse: both directions share one medium; of its options only rate_mbps may differ"
+    assert mistakes(medium="802.11g", reverse=reverse) == [sentence]
     assert mistakes(medium="802.11g", delay_ms=5, loss_rate=0.1, queue_packets=20) == []
+
+
+def test_each_end_of_a_medium_may_have_a_rate_of_its_own() -> None:
+    assert mistakes(medium="802.11g", reverse={"medium_options": {"rate_mbps": 6}}) == []
+    assert mistakes(medium="802.11g", reverse={"medium_options": {"rate_mbps": 11}}) == [
+        "link h1-h2, reverse: medium_options: rate_mbps must be one of 6, 9, 12, 18, 24, 36, 48, 54, got 11"
+    ]
+    link = nl.Link("h1", "h2", medium="802.11g", reverse={"medium_options": {"rate_mbps": 6}})
+    both = nl.Topology(["h1", "h2"], links=[link])
+    assert [both.bottleneck_mbps("h1", "h2"), both.bottleneck_mbps("h2", "h1")] == [54, 6]
 
 
 def test_the_rate_of_a_medium_is_that_of_its_frames() -> None:

@@ -142,6 +142,15 @@ def test_the_plan_waits_for_the_last_packet() -> None:
     assert drains == pytest.approx([0.1 + 0.018 + 102 * frame_s, 0.1 + 0.036 + 114 * frame_s, 0.1])
 
 
+def test_the_plan_waits_for_frames_of_the_other_station_too() -> None:
+    """21 turns: DIFS, 7.5 slots, the frame, SIFS and ACK, of 54 Mbit/s (393.5 us) and of 6 (28 + 67.5 + 2078 + 10 + 50)."""
+    ends: dict[str, Any] = {"queue_packets": 20, "reverse": {"medium_options": {"rate_mbps": 6}}}
+    topology = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", medium="802.11g", **ends)])
+    flows = [nl.Udp("h1", "h2", rate_mbps=1), nl.Udp("h2", "h1", rate_mbps=1)]
+    drains = [Scenario(topology, [flow], duration_s=1).plan()["drain_s"] for flow in flows]
+    assert drains == pytest.approx([0.1 + 21 * (393.5 + 2233.5) / 1e6] * 2)
+
+
 def test_only_a_udp_flow_that_is_alone_is_spaced_evenly() -> None:
     def spacings(*items: Any) -> list[str]:
         planned: list[Any] = list(Scenario(TOPOLOGY, items).plan()["traffic"])
