@@ -14,6 +14,7 @@ EXERCISES = {
         same_as=_SAME,
     ),
     "payload": Exercise(points=2, same_as=_SAME),
+    "airtime": Exercise(points=2, same_as=_SAME),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "wifi-words": Words(points=3),

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 
 from netlab import theory
+from netlab.base.headers import IP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.network.media import Wifi
 from netlab_course.chapters.wifi.settings import MAX_PAYLOAD_BYTES, bianchi_mbps, two_senders
 from netlab_course.checks import Function, Number, slips
 from netlab_course.own_numbers import StudentValues
@@ -16,6 +18,19 @@ def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
     at `rate_mbps`.
     """
     return theory.wifi_udp_limit_mbps(payload_bytes, {"rate_mbps": rate_mbps})
+
+
+def largest_payload_bytes(rate_mbps: int, limit_us: float, ack_us: int | None = None) -> int:
+    """Return the largest payload in bytes of a datagram whose exchange at `rate_mbps` (frame, SIFS, ACK) takes at most
+    `limit_us`; `ack_us` is the duration of the ACK in us (None: the right one).
+    """
+    wifi = Wifi(rate_mbps=rate_mbps)
+    more_us = 0 if ack_us is None else ack_us - wifi.ack_us
+    headers_bytes = UDP_HEADER_BYTES + IP_HEADER_BYTES
+    fitting = (
+        size for size in range(1, MAX_PAYLOAD_BYTES + 1) if wifi.exchange_us(size + headers_bytes) + more_us <= limit_us
+    )
+    return max(fitting, default=0)
 
 
 # DIFS, backoff, preamble and signal extension, SIFS, ACK.
@@ -124,6 +139,35 @@ class Checks:
             hints=[
                 "Your function says what each payload gets. Which is the first that gets enough?",
                 "Try the payloads from 1 to 1472 in a loop; a function costs nothing, a run does.",
+            ],
+        )
+        fast_us = Wifi().exchange_us(MAX_PAYLOAD_BYTES + UDP_HEADER_BYTES + IP_HEADER_BYTES)
+        equal_bytes = largest_payload_bytes(own.slow_mbps, fast_us)
+        self.airtime = Number(
+            name="payload for the same time on the air",
+            expected=equal_bytes,
+            unit="bytes",
+            # One byte more may take a symbol more.
+            tolerance=0.3 / equal_bytes,
+            whole=True,
+            misconceptions=slips(
+                equal_bytes - 1,
+                "One byte more takes no longer.",
+                equal_bytes + 1,
+                "This payload takes one symbol too many. Does your function round the number of symbols up?",
+                equal_bytes + 64,
+                "These are the bytes of the whole frame. 64 of them are headers.",
+                largest_payload_bytes(own.slow_mbps, fast_us, Wifi().ack_us),
+                "The ACK of a slow frame is slow, too: look at its time in the text.",
+                MAX_PAYLOAD_BYTES * own.slow_mbps / 54,
+                "This takes time and payload as proportional. Preamble, headers and ACK do not become shorter with the payload.",
+            ),
+            harmless=lambda size: 1 <= size <= MAX_PAYLOAD_BYTES and size == int(size),
+            right="Both stations get equal turns, and now also equal time.",
+            hints=[
+                "How long are frame, SIFS and ACK of h1, in µs? The table of part 1 has them; DIFS and backoff are the same for both.",
+                "What is left of this time for the symbols of h2, after preamble, signal extension, SIFS and its own ACK?",
+                "Divide by 4 µs and round down; a symbol has 4 * R bits. Subtract 22 bits, then the headers.",
             ],
         )
         self.repeated = Repetition(

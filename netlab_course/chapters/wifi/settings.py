@@ -5,6 +5,7 @@ from typing import Any
 
 from netlab import theory
 from netlab.network.link import Link
+from netlab.network.media import Wifi
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Udp
@@ -12,6 +13,7 @@ from netlab_course.own_numbers import OwnNumbers, StudentValues
 from netlab_course.statements import stated_number
 
 MAX_PAYLOAD_BYTES = 1472
+SLOW_MBPS = (6, 9, 12, 18)
 _STATED_RATIOS = (0.95, 0.965, 1.01, 1.02)
 """The numbers that a statement may have, relative to Bianchi's; two senders get about a hundredth less."""
 
@@ -24,10 +26,17 @@ def bianchi_mbps() -> float:
 
 
 def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
-    """Return the number of the statement of a student's copy (`own`) on the goodput of two senders together, in Mbit/s,
-    as `stated_mbps`.
+    """Return the numbers that follow from a student's numbers (`own`), by name: the number in Mbit/s of the statement on
+    two senders together, `stated_mbps`; the rate in Mbit/s of the slow station, `slow_mbps`, and the duration of its
+    acknowledgements in us, `slow_ack_us`.
     """
-    return {"stated_mbps": stated_number(own, bianchi_mbps(), _STATED_RATIOS)}
+    # Copies that were handed out before keep their other numbers, because this one is not drawn.
+    slow_mbps = SLOW_MBPS[round(50 * own.target_mbps) % len(SLOW_MBPS)]
+    return {
+        "stated_mbps": stated_number(own, bianchi_mbps(), _STATED_RATIOS),
+        "slow_mbps": slow_mbps,
+        "slow_ack_us": Wifi(rate_mbps=slow_mbps).ack_us,
+    }
 
 
 NUMBERS = OwnNumbers(

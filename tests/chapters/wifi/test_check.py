@@ -13,7 +13,7 @@ def ceiling(payload_bytes: int, rate_mbps: int) -> float:
     return 8 * payload_bytes / (28 + 67.5 + 26 + 4 * symbols + 44)
 
 
-@pytest.mark.parametrize(("key", "answer"), [("air", ceiling), ("payload", 704)])
+@pytest.mark.parametrize(("key", "answer"), [("air", ceiling), ("payload", 704), ("airtime", 92)])
 def test_right_answers_pass(key: str, answer: object) -> None:
     passes(wifi.begin().checks[key], answer)
 
@@ -35,3 +35,24 @@ def test_payload_one_byte_off_is_reported() -> None:
     check = wifi.begin().check.payload
     assert "One byte less does it, too." in failure_text(check, 705)
     assert "This payload just misses it." in failure_text(check, 703)
+
+
+def exchange_us(payload_bytes: int, rate_mbps: int) -> int:
+    ack_us = {6: 50, 9: 50, 12: 38, 18: 38, 54: 34}[rate_mbps]
+    return 26 + 4 * -(-(8 * (payload_bytes + 64) + 22) // (4 * rate_mbps)) + 10 + ack_us
+
+
+@pytest.mark.parametrize("token", ["", *"abcdefgh"])
+def test_each_copy_has_a_payload_for_the_same_time_on_the_air(token: str) -> None:
+    opened = wifi.begin(token)
+    slow_mbps = opened.own.slow_mbps
+    fitting = [p for p in range(1, 1473) if exchange_us(p, slow_mbps) <= exchange_us(1472, 54)]
+    passes(opened.check.airtime, fitting[-1])
+    check = opened.check.airtime
+    assert "takes no longer" in failure_text(check, fitting[-1] - 1)
+    assert "one symbol too many" in failure_text(check, fitting[-1] + 1)
+    assert "64 of them are headers" in failure_text(check, fitting[-1] + 64)
+
+
+def test_copies_have_different_slow_stations() -> None:
+    assert {wifi.begin(token).own.slow_mbps for token in "abcdefghijklmnop"} == {6, 9, 12, 18}
