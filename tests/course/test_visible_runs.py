@@ -27,8 +27,6 @@ RUNNERS = {"run", "sweep", "repeat"}
 MODULES_THAT_RUN = {"", "nl", "experiment", "sweeps", "replications"}
 PACKAGE_MODULES = {"experiments", "settings", "channel", "schedules", "programs"}
 MIN_VISIBLE = 0.8
-RUNS_IN_CLAIMS = {"10_tcp_beside_udp"}
-"""Chapters whose claims run a function of the package."""
 RUNS_IN_FOLDED_CELLS = {"14_reliable_transfer"}
 """Chapters whose folded cells run programs that the student has written."""
 BUILDERS = {"Scenario", "Topology", "Tcp", "Udp", "Ping", "Command", "Program", "Requests"}
@@ -154,8 +152,7 @@ def test_no_run_is_in_a_folded_cell_or_in_a_claim(solution: Path) -> None:
     claimed = [claim.expression for claim in extract_claims(notebook)]
     if solution.stem not in RUNS_IN_FOLDED_CELLS:
         assert [text for source in folded for text in runs_in(source, topic, runners)] == []
-    if solution.stem not in RUNS_IN_CLAIMS:
-        assert [text for source in claimed for text in runs_in(source, topic, runners)] == []
+    assert [text for source in claimed for text in runs_in(source, topic, runners)] == []
 
 
 if __name__ == "__main__":

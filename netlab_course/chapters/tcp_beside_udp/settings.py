@@ -1,9 +1,7 @@
 """Networks, runs, tables and figures of the chapter "TCP beside UDP", without answers."""
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +13,9 @@ from netlab.base.units import BITS_PER_BYTE
 from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab.network import topologies
-from netlab.network.link import Link
-from netlab.network.topology import topology_from_links
-from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, series_settings, theory_line
-from netlab.runs.replications import Interval, interval
+from netlab.plots.theme import line, series_settings
+from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
-from netlab.runs.sweeps import sweep
 from netlab.traffic import Tcp, Traffic, Udp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
 from netlab_course.page_style import spaced
@@ -119,18 +114,6 @@ def beside(
     """
     network = topologies.three_pcs(rate_mbps=RATE_MBPS, **{"queue_packets": QUEUE_PACKETS, **queue})
     return Scenario(network, senders(video_mbps), duration_s=duration_s, interval_s=interval_s, seed=seed)
-
-
-def loss_ratio(access_mbps: float | None, seeds: int = 8) -> Interval:
-    """Return TCP's loss rate divided by the loss rate of a video of 4 Mbit/s beside it, as the mean over the seeds 1 to `seeds`
-    with its interval, if the link of their sender h2 has the rate `access_mbps` (None: unlimited).
-    """
-    without: dict[str, Any] = {"rate_mbps": None, "queue_packets": None}
-    access = Link("h2", "s1", rate_mbps=access_mbps, queue_packets=1000 if access_mbps else None, reverse=without)
-    slow = Link("r1", "h3", rate_mbps=RATE_MBPS, queue_packets=QUEUE_PACKETS, reverse=without)
-    network = topology_from_links(Link("h1", "s1"), access, Link("s1", "r1"), slow)
-    runs = sweep([replace(beside(4, seed), topology=network) for seed in range(1, seeds + 1)])
-    return interval([run.flows["loss_rate"].iloc[2] / run.flows["loss_rate"].iloc[1] for run in runs])
 
 
 def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
@@ -327,33 +310,3 @@ def crowd_figure(table: pd.DataFrame, title: str) -> go.Figure:
     for place, name in enumerate(("TCP", "each UDP")):
         comparison.add(name, table.index, table[name], counts, [crowd_theory_mbps(int(n))[place] for n in counts])
     return comparison.figure.update_xaxes(dtick=1)
-
-
-def ending_figure(run: Run, ends_s: Sequence[float], title: str) -> go.Figure:
-    """Return a figure of the goodputs in Mbit/s of TCP and of all UDP flows together in a run over time, while the UDP
-    flows end one after the other at the times `ends_s`, with TCP's steps by theory.
-    """
-    figure = go.Figure()
-    rows = run.intervals.assign(kind=np.where(run.intervals["flow"].str.contains("cubic"), "TCP", "all UDP flows"))
-    sums = rows.pivot_table(index="t_s", columns="kind", values="goodput_mbps", aggfunc="sum").fillna(0)
-    for number, name in enumerate(("TCP", "all UDP flows")):
-        figure.add_scatter(
-            x=sums.index.tolist(),
-            y=sums[name].tolist(),
-            name=name,
-            mode="lines+markers",
-            marker={"symbol": SYMBOLS[number], "size": 6},
-            line={"color": COLOURS[number], "dash": DASHES[number]},
-        )
-    edges = [0.0, *ends_s, float(run.intervals["t_s"].max())]
-    steps = [crowd_theory_mbps(len(ends_s) - number)[0] for number in range(len(ends_s))]
-    steps.append(float(theory.tcp_goodput_limit_mbps(CABLE_MBPS, framing="ethernet")))
-    figure.add_scatter(
-        x=[edge for pair in itertools.pairwise(edges) for edge in pair],
-        y=[step for step in steps for _ in range(2)],
-        name="theory, TCP",
-        **theory_line(color=COLOURS[0]),
-    )
-    figure.update_xaxes(title_text="Time (s)")
-    figure.update_yaxes(title_text="Goodput (Mbit/s)", rangemode="tozero")
-    return figure.update_layout(template="netlab", title_text=title, height=420)
