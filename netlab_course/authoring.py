@@ -186,7 +186,8 @@ def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
 @functools.lru_cache(maxsize=64)  # a class asks for each student's notebook, and parsing takes most of the time
 def _parsed(text: str) -> NotebookNode:
     """Return a py:percent source as jupytext reads it; a caller copies the notebook before changing it."""
-    return jupytext.reads(text, fmt="py:percent")
+    notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
+    return notebook
 
 
 def minutes(notebook: NotebookNode) -> float:

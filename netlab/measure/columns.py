@@ -19,8 +19,7 @@ class Column(NamedTuple):
     kinds: tuple[str, ...] = ALL
     """The kinds of traffic that fill it; it is NaN or None for all others."""
     value: Callable[[Any, Row], object] | None = None
-    """Return the value for an item's `Measure` and its known columns, NaN for unknown ones; None for a column that the
-    kind's module computes or that is a total of this name."""
+    """Return the value from an item's `Measure` and its known columns (NaN for others); None if its module or totals have it."""
 
 
 FLOWS = (
@@ -100,8 +99,8 @@ FLOWS = (
 
 
 def flow_row(flow: Measure[Any, Any], **numbers: object) -> Row:
-    """Return the row in `flows` of traffic between two nodes: `numbers`, which its module computed, the totals that are
-    columns of its kind, and the columns with a `value` (of a kind that no column names: all that every kind fills).
+    """Return the row of a flow in `flows`: `numbers`, which its module computed, the totals that columns of its kind name, and the
+    columns with a `value`. A kind that no column names has those that all kinds fill.
     """
     kind = flow.item["kind"]
     columns = [each for each in FLOWS if kind in each.kinds or each.kinds is ALL]

@@ -213,7 +213,14 @@ def test_netlab_is_imported_before_a_cell_runs_also_after_a_restart_of_the_kerne
 
 def test_netlab_is_not_imported_where_no_cell_imports_it(browser: Browser, jupyterlab: str, chapters: Path) -> None:
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    cell = {"cell_type": "code", "id": "own", "metadata": {}, "source": "1 + 1", "execution_count": None, "outputs": []}
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "id": "own",
+        "metadata": {},
+        "source": "1 + 1",
+        "execution_count": None,
+        "outputs": [],
+    }
     for name, source in (("without.ipynb", "1 + 1"), ("with.ipynb", "import netlab")):
         book = {"cells": [{**cell, "source": source}], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
         (chapters / name).write_text(json.dumps(book))

@@ -41,7 +41,7 @@ class SharedHelper(Helper):
 
 @pytest.fixture(scope="module")
 def shared_helper() -> Iterator[SharedHelper]:
-    """One process that reads and writes texts for all tests of this file, as each costs the start of a Python."""
+    """Yield one process that reads and writes texts for all tests of this file, as each costs the start of a Python."""
     made = SharedHelper()
     yield made
     made.close()
