@@ -26,6 +26,6 @@ const python = await loadPyodide({
   stdLibURL: path.join(packs, 'python_stdlib.zip'),
   fsInit: async (FS) => ['python', 'netlab'].forEach((use) => install(FS, use)),
 });
-globalThis.netlabOthers = () => new Uint8Array(read('others'));
+globalThis.netlabOthers = () => decoder.decode(read('others'));
 python.runPython('import _others; _others.install()');
 await python.runPythonAsync(fs.readFileSync(program, 'utf8'));

@@ -39,7 +39,9 @@
     const script = new Blob([await get("pyodide.asm.js")], { type: "text/javascript" });
     importScripts(URL.createObjectURL(script));
     const pyodide = await load({ ...options, fsInit: async (FS) => (await packs).forEach((files) => install(FS, files)) });
-    decoder = null; // with its memory
+    // A new one for what is imported later: the memory of WebAssembly never shrinks.
+    decoder = zstandard();
+    await decoder.init();
     for (const name of PACKAGES) pyodide.loadedPackages[name] = "default channel";
     let others;
     const url = new URL(PLACES.others, place).href;
@@ -58,7 +60,7 @@
         request.send();
         others = new Uint8Array(request.response);
       }
-      return others;
+      return decoder.decode(others);
     };
     pyodide.runPython("import _others; _others.install()");
     return pyodide;
