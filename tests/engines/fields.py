@@ -24,8 +24,8 @@ STEPS = 4
 
 
 def base(kind: str) -> dict[str, Any]:
-    """Return the fields that an item of this kind must have."""
-    return {**KINDS[kind].required, "src": "h1", "dst": "h2"}
+    """Return the fields that an item of this kind must have, and for datagrams a spacing that other flows do not change."""
+    return {**KINDS[kind].required, "src": "h1", "dst": "h2", **({"spacing": "even"} if kind == "udp" else {})}
 
 
 def changed() -> Iterator[tuple[str, str, list[Traffic]]]:
