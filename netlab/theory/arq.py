@@ -78,19 +78,14 @@ def selective_repeat_mbps(
     Misleads for one that is counted from the oldest piece in flight, where it is too high: such a window stands still until that
     piece has come, however many of the others have.
 
+    Returns: Mbit/s, shaped as `window`.
+    Source: D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 2: the efficiency 1 - p
+    of ideal selective repeat.
+
     Parameters
     ----------
     window, rate_mbps, rtt_ms, loss_rate, timeout_ms, payload_bytes, framing
         As for `go_back_n_mbps`; the timer is each piece's own.
-
-    Returns
-    -------
-    float or array
-        Mbit/s, shaped as `window`.
-
-    References
-    ----------
-    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 2: the efficiency 1 - p of ideal selective repeat.
 
     Examples
     --------

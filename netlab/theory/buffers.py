@@ -52,21 +52,15 @@ def many_flows_utilization(queue_packets: Value, bdp_packets: float, flows: int)
     the link idles only while it is below the bandwidth-delay product. A lower bound: measured links are busier. Holds and
     misleads as `many_flows_queue_packets`.
 
+    Returns: A fraction, in the shape of `queue_packets`.
+    Source: G. Appenzeller, I. Keslassy, N. McKeown, Sizing Router Buffers, ACM SIGCOMM 2004.
+
     Parameters
     ----------
     queue_packets : float or ndarray
         Room in the queue, B, in packets, 0 or more.
     bdp_packets : float
         The bandwidth-delay product in packets, above 0.
-
-    Returns
-    -------
-    float or ndarray
-        A fraction, in the shape of `queue_packets`.
-
-    References
-    ----------
-    G. Appenzeller, I. Keslassy, N. McKeown, Sizing Router Buffers, ACM SIGCOMM 2004.
 
     Examples
     --------

@@ -114,6 +114,7 @@ def runs_needed(scatter: float, half_width: float) -> int:
 
     Returns: Two runs or more.
     Source: As `student_t`; R. Jain, The Art of Computer Systems Performance Analysis, 1991, chapter 13 (with 1.96 for t).
+    Raises: If a parameter is out of range, or more than 100 000 runs are needed.
 
     Parameters
     ----------
@@ -121,11 +122,6 @@ def runs_needed(scatter: float, half_width: float) -> int:
         Standard deviation of single runs, 0 or more.
     half_width : float
         Half of the interval's width that is wanted, above 0, in the same unit.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range, or more than 100 000 runs are needed.
 
     Examples
     --------

@@ -121,6 +121,7 @@ def fifo_network(
     Returns: Delivered rate by flow in Mbit/s and acceptance ratio by link.
     Source: J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021
     (the ring, whose delivered rate falls as c**2/x when each source sends x into links of rate c).
+    Raises: If a flow or link is unknown, a rate is out of range or no fixed point is found.
 
     Parameters
     ----------
@@ -130,11 +131,6 @@ def fifo_network(
         What each flow sends, headers included, in Mbit/s, 0 or more.
     tolerance : float
         Largest relative change of any acceptance ratio in the last round, above 0.
-
-    Raises
-    ------
-    TheoryError
-        If a flow or link is unknown, a rate is out of range or no fixed point is found.
 
     Examples
     --------

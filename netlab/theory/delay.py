@@ -44,16 +44,12 @@ def bottleneck(path: Sequence[AnyHop]) -> int:
 
     Returns: Index into `path`.
     Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.4.
+    Raises: If the path is empty.
 
     Parameters
     ----------
     path : sequence of Hop
         At least one link.
-
-    Raises
-    ------
-    TheoryError
-        If the path is empty.
 
     Examples
     --------

@@ -27,11 +27,7 @@ def max_min_mbps(
 
     Returns: Rate of each flow in Mbit/s, headers included.
     Source: D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 6.5.2.
-
-    Raises
-    ------
-    TheoryError
-        If a flow or link is unknown, a rate is out of range, or nothing limits a flow.
+    Raises: If a flow or link is unknown, a rate is out of range, or nothing limits a flow.
 
     Examples
     --------
@@ -69,11 +65,7 @@ def proportional_fair_mbps(
     Returns: Rate of each flow in Mbit/s, headers included.
     Source: F. Kelly, A. Maulloo, D. Tan, Rate control for communication networks: shadow prices, proportional
     fairness and stability, Journal of the Operational Research Society 49(3), 1998.
-
-    Raises
-    ------
-    TheoryError
-        If a flow or link is unknown, a rate is out of range or nothing limits a flow.
+    Raises: If a flow or link is unknown, a rate is out of range or nothing limits a flow.
 
     Examples
     --------
@@ -100,6 +92,7 @@ def alpha_fair_mbps(
 
     Returns: Rate of each flow in Mbit/s, headers included.
     Source: J. Mo, J. Walrand, Fair end-to-end window-based congestion control, IEEE/ACM ToN 8(5), 2000.
+    Raises: If a flow or link is unknown, a number is out of range or nothing limits a flow.
 
     Parameters
     ----------
@@ -107,11 +100,6 @@ def alpha_fair_mbps(
         Aversion to inequality, 0.25 to 8.
     weights : mapping of flow to float, optional
         Weight of each flow, above 0, in any one unit; all the same when left out.
-
-    Raises
-    ------
-    TheoryError
-        If a flow or link is unknown, a number is out of range or nothing limits a flow.
 
     Examples
     --------
@@ -152,11 +140,7 @@ def reno_optimum_mbps(
     Returns: Rate of each flow in Mbit/s, headers included.
     Source: F. Kelly, Mathematical modelling of the Internet, in: Mathematics Unlimited, Springer, 2001.
     S. Low, F. Paganini, J. Doyle, Internet congestion control, IEEE Control Systems Magazine 22(1), 2002.
-
-    Raises
-    ------
-    TheoryError
-        If a flow or link is unknown, a number is out of range or nothing limits a flow.
+    Raises: If a flow or link is unknown, a number is out of range or nothing limits a flow.
 
     Examples
     --------
@@ -185,11 +169,7 @@ def cubic_optimum_mbps(
     Returns: Rate of each flow in Mbit/s, headers included.
     Source: L. Xu et al., RFC 9438, 2023, section 5, put into the family of J. Mo, J. Walrand, Fair end-to-end
     window-based congestion control, IEEE/ACM Transactions on Networking 8(5), 2000.
-
-    Raises
-    ------
-    TheoryError
-        If a flow or link is unknown, a number is out of range or nothing limits a flow.
+    Raises: If a flow or link is unknown, a number is out of range or nothing limits a flow.
 
     Examples
     --------
@@ -262,16 +242,12 @@ def jain_index(rates: ArrayLike) -> float:
     Returns: Index in [1/n, 1].
     Source: R. Jain, D. Chiu, W. Hawe, A quantitative measure of fairness and discrimination for resource allocation
     in shared computer systems, DEC Research Report TR-301, 1984.
+    Raises: If there is no rate, a negative one, or only zeros.
 
     Parameters
     ----------
     rates : array
         Rate of each flow in any one unit, 0 or more, not all 0.
-
-    Raises
-    ------
-    TheoryError
-        If there is no rate, a negative one, or only zeros.
 
     Examples
     --------

@@ -41,16 +41,12 @@ def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
 
     Returns: Bytes per datagram.
     Source: J. Postel, RFC 768, 1980; J. Postel, RFC 791, 1981, section 3.1; IEEE 802.3.
+    Raises: If the payload does not fit a datagram or the framing is unknown.
 
     Parameters
     ----------
     framing : {"tc", "ethernet", "ip"}
         "tc" counts 14 bytes, the Ethernet header; "ethernet" 38, with preamble, check sequence and gap; "ip" none.
-
-    Raises
-    ------
-    TheoryError
-        If the payload does not fit a datagram or the framing is unknown.
 
     Examples
     --------
@@ -70,16 +66,12 @@ def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
 
     Returns: Bytes per segment.
     Source: W. Eddy, RFC 9293, 2022, section 3.1; D. Borman et al., RFC 7323, 2014, section 3.2.
+    Raises: If the segment size is out of range or the framing is unknown.
 
     Parameters
     ----------
     mss_bytes : int
         Application bytes in a segment, 1 to 1448 for an MTU of 1500; up to 8948 for jumbo frames.
-
-    Raises
-    ------
-    TheoryError
-        If the segment size is out of range or the framing is unknown.
 
     Examples
     --------

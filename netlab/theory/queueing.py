@@ -80,6 +80,10 @@ def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
     Holds as `mean_wait_ms`. Up to the time of four packets it is Erlang's sum; beyond, where the sum loses its digits, its limit
     c * exp(-r * wait / service) with load * (exp(r) - 1) = r and c = (1 - load) / (load + r - 1), which is less than 1 % away.
 
+    Returns: Fraction, shaped as `wait_ms`.
+    Source: A. K. Erlang, The theory of probabilities and telephone conversations, Nyt Tidsskrift for Matematik B 20, 1909; H.
+    Tijms, A First Course in Stochastic Models, Wiley, 2003: the limit, for M/G/1.
+
     Parameters
     ----------
     load : float
@@ -88,16 +92,6 @@ def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
         Time of one packet on the link, in ms, above 0.
     wait_ms : float or array
         0 or more.
-
-    Returns
-    -------
-    float or array
-        Fraction, shaped as `wait_ms`.
-
-    References
-    ----------
-    A. K. Erlang, The theory of probabilities and telephone conversations, Nyt Tidsskrift for Matematik B 20, 1909; H. Tijms, A First
-    Course in Stochastic Models, Wiley, 2003: the limit, for M/G/1.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Completion of the formulas' docstrings with usual parameters and exceptions.
 
-A formula's docstring describes only the parameters that are special to it, and its result and source after `Returns:`
-and `Source:`. `complete` turns these into sections and adds the other parameters in the order of the signature.
+A formula's docstring describes only the parameters that are special to it, its result and source after `Returns:` and
+`Source:`, and what it refuses besides numbers out of range after `Raises:`. `complete` turns these into sections and
+adds the other parameters in the order of the signature.
 """
 
 import inspect
@@ -37,7 +38,7 @@ PARAMETERS = {
     "window_bytes": "float or array: Bytes that may be sent ahead of their acknowledgement, above 0.",
 }
 """The type and the description of usual parameters."""
-RAISES = "TheoryError\n    If a parameter is out of range."
+RAISES = "If a parameter is out of range."
 TYPES = {"Value": "float or array", "ndarray": "array", "dict": "dict of flow to float", "tuple": "tuple of float"}
 """The description of a result by its annotation; other annotations are shown unchanged."""
 _HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
@@ -51,7 +52,8 @@ def complete(formula: Callable[..., Any]) -> None:
     signature = inspect.signature(formula)
     head, *parts = _HEADING.split(text)
     head, _, short = head.partition("Returns: ")
-    returns, _, source = short.rstrip().partition("\nSource: ")
+    returns, _, rest = short.rstrip().partition("\nSource: ")
+    source, _, raises = rest.partition("\nRaises: ")
     sections = {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
     own: dict[str, str] = {}
     for entry in filter(None, re.split(r"\n(?=\S)", sections.pop("Parameters", ""))):
@@ -62,7 +64,7 @@ def complete(formula: Callable[..., Any]) -> None:
     ordered = {
         "Parameters": "\n".join(filter(None, parameters)),
         "Returns": f"{TYPES.get(kind, kind)}\n    {returns}",
-        "Raises": sections.pop("Raises", RAISES),
+        "Raises": f"TheoryError\n    {raises or RAISES}",
         "References": source,
         **sections,
     }

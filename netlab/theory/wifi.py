@@ -40,16 +40,12 @@ def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None
     Returns: Time in us.
     Source: IEEE 802.11-2016, clauses 10.3.3, 10.3.4 and 17.4.3; J. Jun, P. Peddabachagari, M. Sichitiu, Theoretical maximum
     throughput of IEEE 802.11 and its applications, IEEE NCA, 2003.
+    Raises: If the packet or an option is out of range.
 
     Parameters
     ----------
     packet_bytes : int
         The IP packet, 20 to 1500 bytes.
-
-    Raises
-    ------
-    TheoryError
-        If the packet or an option is out of range.
 
     Examples
     --------
@@ -71,16 +67,12 @@ def wifi_udp_limit_mbps(payload_bytes: int, options: Mapping[str, Any] | None = 
 
     Returns: Goodput in Mbit/s.
     Source: Jun et al., 2003: payload over the time of one exchange; with the timing of ERP-OFDM.
+    Raises: If the payload or an option is out of range.
 
     Parameters
     ----------
     payload_bytes : int
         Application bytes in a datagram, 1 to 1472.
-
-    Raises
-    ------
-    TheoryError
-        If the payload or an option is out of range.
 
     Examples
     --------
@@ -112,6 +104,7 @@ def wifi_tcp_limit_mbps(
     Source: The simple budget: J. Jun et al., 2003, for TCP. The other: the conservation of idle slots, and `collisions_per_ack`.
     R. Bruno, M. Conti, E. Gregori, Throughput analysis and measurements in IEEE 802.11 WLANs with TCP and UDP traffic flows,
     IEEE Transactions on Mobile Computing 7 (2), 2008, treat more stations.
+    Raises: If the segment or an option is out of range.
 
     Parameters
     ----------
@@ -121,11 +114,6 @@ def wifi_tcp_limit_mbps(
         Segments for each acknowledgement, at least 1: 2 with delayed ACKs (RFC 9293, section 3.8.6.3).
     contention : bool
         False leaves out what two ends do to each other.
-
-    Raises
-    ------
-    TheoryError
-        If the segment or an option is out of range.
 
     Examples
     --------
