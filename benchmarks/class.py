@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 from netlab.base import cache  # noqa: E402
 from netlab_classroom.contest import board, contest, race  # noqa: E402
 from netlab_classroom.contest.opponents import OPPONENTS  # noqa: E402
-from netlab_classroom.grading import grade, master, merged, reports  # noqa: E402
+from netlab_classroom.grading import grade, master, merged, report_tables, reports  # noqa: E402
 from netlab_classroom.grading.grade import GradedClass  # noqa: E402
 from netlab_classroom.grading.roster import Entry  # noqa: E402
 from netlab_course import authoring  # noqa: E402
@@ -105,7 +105,7 @@ def speed(place: Path, number: int, jobs: int) -> list[str]:
         expected[student] = ANSWERS[kind][1]
         (place / "in" / f"{student}.ipynb").write_text(submission(chapter, f"token-{each}", ANSWERS[kind][0]))
     graded, wall_s, cpu_s = timed_grading(chapter, place / "in", place / "speed", jobs, entries=entries)
-    awarded = {result["student"]: reports.total(result) for result in graded.results}
+    awarded = {result["student"]: report_tables.total(result) for result in graded.results}
     print(
         f"speed: {number} submissions of {TOPIC}: {wall_s:.0f} s of wall time, {cpu_s:.0f} s of processor time "
         f"({cpu_s / number:.1f} s each); goal {GOAL_S * number / 30:.0f} s, ratio {wall_s / (GOAL_S * number / 30):.2f}",

@@ -114,10 +114,10 @@ def _tell(graded: GradedClass, output: Path, *, unreviewed: bool) -> None:
     reviewer, and the paths of the reports in `output`; with `unreviewed`, the platforms' files were written although
     answers wait for review.
     """
-    from netlab_classroom.grading import marking, reports
+    from netlab_classroom.grading import marking, report_pages, report_tables
     from netlab_classroom.grading.text import one_line
 
-    for note in reports.notes(graded):
+    for note in report_pages.notes(graded):
         print(one_line(note, 1000))
     marks = [mark for result in graded.results for mark in result["exercises"]]
     shown = [marking.shown_status(mark) for mark in marks]
@@ -136,10 +136,10 @@ def _tell(graded: GradedClass, output: Path, *, unreviewed: bool) -> None:
         )
         if not unreviewed:
             print(
-                f"{reports.MOODLE} and {reports.CANVAS} are written when nothing waits any more, or with --unreviewed."
+                f"{report_tables.MOODLE} and {report_tables.CANVAS} are written when nothing waits any more, or with --unreviewed."
             )
     if graded.failures:
         print("Run the same command with --resume to try those that failed again.")
     print(
-        f"Points: {output / reports.GRADES}; the class: {output / 'class.html'}; pages for students: {output / 'feedback'}"
+        f"Points: {output / report_tables.GRADES}; the class: {output / 'class.html'}; pages for students: {output / 'feedback'}"
     )

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab_classroom.grading import grade, judging, marking, merged, reports
+from netlab_classroom.grading import grade, judging, marking, merged, report_pages, report_tables, reports
 from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.master import Master
 from netlab_classroom.grading.roster import Entry
@@ -116,7 +116,7 @@ def test_no_secret_of_the_grader_is_in_any_page(lesson: Lesson) -> None:
 def test_feedback_holds_no_right_figure_of_a_wrong_answer(lesson: Lesson) -> None:
     pages = lesson.place / "out" / "feedback"
     assert "1042" not in (pages / "slip_packet.html").read_text()
-    told = reports.feedback_html(
+    told = report_pages.feedback_html(
         lesson.graded, next(r for r in lesson.graded.results if r["student"] == "slip_packet"), show_expected=True
     )
     assert "Expected: 1042 bytes" in told
@@ -200,23 +200,23 @@ def test_moodle_takes_the_table(lesson: Lesson) -> None:
     """Moodle's import needs a known key in each row, and points that are a number or empty."""
     entries = {name: Entry(name, {"email": f"{name}@example.org"}) for name in list(lesson.pupils)[:5]}
     graded = GradedClass(lesson.chapter, entries, lesson.graded.results)
-    rows = list(csv.DictReader(io.StringIO(reports.moodle_csv(graded))))
+    rows = list(csv.DictReader(io.StringIO(report_tables.moodle_csv(graded))))
     assert {row["Email address"] for row in rows} == {entry.columns["email"] for entry in entries.values()}
     assert all(0 <= float(row["00_sample"]) <= 11 and row["Feedback comments"] for row in rows)
 
 
 def test_canvas_takes_the_table(lesson: Lesson) -> None:
     """Canvas's import needs Student first, ID second, the SIS columns, Section last before the points; then what is possible."""
-    rows = list(csv.reader(io.StringIO(reports.canvas_csv(lesson.graded))))
+    rows = list(csv.reader(io.StringIO(report_tables.canvas_csv(lesson.graded))))
     assert rows[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "00_sample"]
     assert "Points Possible" in rows[1][0] and float(rows[1][5]) == 11
     assert {row[0]: float(row[5]) for row in rows[2:]} == {
-        r["student"]: reports.total(r) for r in lesson.graded.results
+        r["student"]: report_tables.total(r) for r in lesson.graded.results
     }
 
 
 def test_junit_and_grades_say_the_same(lesson: Lesson) -> None:
-    rows = list(csv.DictReader(io.StringIO(reports.grades_csv(lesson.graded))))
+    rows = list(csv.DictReader(io.StringIO(report_tables.grades_csv(lesson.graded))))
     root = ET.parse(lesson.place / "out" / "junit.xml").getroot()  # noqa: S314 (ours)
     cases = {
         (case.get("classname"), case.get("name")): (case.find("failure") is None and case.find("skipped") is None)
@@ -226,7 +226,7 @@ def test_junit_and_grades_say_the_same(lesson: Lesson) -> None:
 
 
 def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_path: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(reports.review_csv(lesson.graded))))
+    rows = list(csv.DictReader(io.StringIO(report_tables.review_csv(lesson.graded))))
     assert rows[0]["model"].startswith("The link has one rate") and "names the queue" in rows[0]["model"]
     mine = next(row for row in rows if row["student"] == "right_as_taught")
     assert mine["answer"] == "The queue overflows."
@@ -247,7 +247,7 @@ def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_p
     given = grade.ReviewPoints(1.5, "Say the rate too.", mark["words"])
     assert (mark["points"], mark["status"], mark["sentences"]) == (1.5, "failed", ["Say the rate too."])
     assert grade.read_review(file) == {("right_as_taught", "why-words"): given}
-    file.write_text(reports.review_csv(graded))
+    file.write_text(report_tables.review_csv(graded))
     assert grade.read_review(file) == {("right_as_taught", "why-words"): given}
 
 
@@ -270,7 +270,7 @@ def test_nbval_gives_the_same_points_and_runs_no_students_code_as_the_caller(les
     assert not mine.exists()
     points = {result["student"]: result for result in lesson.graded.results}
     for name, like in (("right_with_helpers", "right_with_helpers"), ("touches", "slip_edge")):
-        line = f"{name}: {reports.total(points[like]):g} of {reports.max_points(points[like]):g}"
+        line = f"{name}: {report_tables.total(points[like]):g} of {report_tables.max_points(points[like]):g}"
         assert line in said.splitlines(), said[-3000:]
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from netlab.base.location import IMPORT_ROOT
-from netlab_classroom.grading import assign, judging, marking, master, merged, reports
+from netlab_classroom.grading import assign, judging, marking, master, merged, report_pages, report_tables
 from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.judging import Job
 
@@ -35,8 +35,8 @@ def test_every_part_waits_for_a_person_beside_its_rubric_and_no_code_runs(tmp_pa
     # A class list of another task has tokens: they are no reason for a flag here.
     result = judging.judge(Job("anna", hand_in(tmp_path), PROJECT.source, token="0123456789"))  # noqa: S106
     assert {mark["status"] for mark in result["exercises"]} == {marking.REVIEW}
-    assert reports.max_points(result) == 20 and result["notes"] == [] and result["other_token"] is None
-    page = reports.review_html(GradedClass(PROJECT, {}, [result]))
+    assert report_tables.max_points(result) == 20 and result["notes"] == [] and result["other_token"] is None
+    page = report_pages.review_html(GradedClass(PROJECT, {}, [result]))
     assert page.count("Rubric, ") == 2 * len(result["exercises"])
     assert merged.notebook(PROJECT, result, "1").metadata["netlab"]["of"] == 20
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab_classroom.grading import flags, grade, judging, marking, merged, reports
+from netlab_classroom.grading import flags, grade, judging, marking, merged, report_pages, report_tables, reports
 from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.roster import Entry
@@ -56,7 +56,8 @@ def rows(text: str) -> list[dict[str, str]]:
 
 def test_everybody_has_a_row_for_each_exercise(graded: GradedClass) -> None:
     given = {
-        (row["student"], row["exercise"]): (row["points"], row["status"]) for row in rows(reports.grades_csv(graded))
+        (row["student"], row["exercise"]): (row["points"], row["status"])
+        for row in rows(report_tables.grades_csv(graded))
     }
     assert len(given) == len(HANDED_IN) * len(classroom.OF)
     assert given["anna", "limit"] == ("3", "passed")
@@ -66,30 +67,30 @@ def test_everybody_has_a_row_for_each_exercise(graded: GradedClass) -> None:
 
 
 def test_only_answers_in_words_await_review_beside_the_model_answer(graded: GradedClass) -> None:
-    waiting = rows(reports.review_csv(graded))
+    waiting = rows(report_tables.review_csv(graded))
     assert [(row["student"], row["exercise"], row["points"], row["of"]) for row in waiting] == [
         ("anna", "why-words", "", "2"),
         ("ben", "why-words", "", "2"),
     ]
     assert all("names the queue (1)" in row["model"] and "overflows" in row["answer"] for row in waiting)
-    page = reports.review_html(graded)
+    page = report_pages.review_html(graded)
     assert page.count("The queue overflows.") == 2 and "names the queue (1)" in page
     assert "Why does less arrive than is sent?" in page
 
 
 def test_points_that_a_person_gave_count_and_stay_in_the_review(graded: GradedClass) -> None:
-    (row, _) = rows(reports.review_csv(graded))
+    (row, _) = rows(report_tables.review_csv(graded))
     read = {("anna", "why-words"): grade.ReviewPoints(1.5, "Good.", row["words"])}
     again = grade.with_review(graded, read)
-    assert reports.total(again.results[0]) == reports.total(graded.results[0]) + 1.5
-    kept = rows(reports.review_csv(again))[0]
+    assert report_tables.total(again.results[0]) == report_tables.total(graded.results[0]) + 1.5
+    kept = rows(report_tables.review_csv(again))[0]
     assert (kept["points"], kept["comment"]) == ("1.5", "Good.")
 
 
 def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: GradedClass) -> None:
-    moodle = {row["Email address"]: row[graded.master.stem] for row in rows(reports.moodle_csv(graded))}
+    moodle = {row["Email address"]: row[graded.master.stem] for row in rows(report_tables.moodle_csv(graded))}
     assert moodle == {"anna@example.org": "6", "ben@example.org": "1", "cleo@example.org": "0"}
-    canvas = rows(reports.canvas_csv(graded))
+    canvas = rows(report_tables.canvas_csv(graded))
     assert [row[graded.master.stem] for row in canvas] == [str(sum(classroom.OF.values())), "6", "1", "0"]
 
 
@@ -105,7 +106,7 @@ def test_canvas_gets_exactly_its_columns_of_the_class_list(graded: GradedClass) 
     named = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
     for given, login in ((columns, "ab"), ({**columns, "sis_login_id": ""}, "")):
         entries = {**graded.entries, "anna": replace(graded.entries["anna"], columns=given)}
-        points, anna, *_ = rows(reports.canvas_csv(replace(graded, entries=entries)))
+        points, anna, *_ = rows(report_tables.canvas_csv(replace(graded, entries=entries)))
         assert [anna[each] for each in named] == ["A B", "7", "u7", login, "S"]
         assert [points[each].strip() for each in named] == ["Points Possible", "", "", "", ""]
 
@@ -124,7 +125,7 @@ def test_canvas_gets_names_in_two_columns_and_its_columns_of_the_class_list(
     }
     entries = {**graded.entries, "anna": replace(graded.entries["anna"], columns=given)}
     nameless = {name: replace(each, columns={**each.columns, "name": ""}) for name, each in entries.items()}
-    table = list(csv.reader(io.StringIO(reports.canvas_csv(replace(graded, entries=nameless)))))
+    table = list(csv.reader(io.StringIO(report_tables.canvas_csv(replace(graded, entries=nameless)))))
     titles = "LastName,FirstName,ID,SIS User ID,SIS Login ID,Integration ID,Root Account,Section,00_sample"
     assert table[0] == titles.split(",")
     assert table[1][0].strip() == "Points Possible"
@@ -134,7 +135,7 @@ def test_canvas_gets_names_in_two_columns_and_its_columns_of_the_class_list(
 def test_moodle_gets_the_key_that_the_class_list_has(graded: GradedClass) -> None:
     for column, title in (("id_number", "ID number"), ("username", "Username")):
         entries = {name: Entry(name, {column: f"{name}-7"}) for name in graded.entries}
-        moodle = rows(reports.moodle_csv(replace(graded, entries=entries)))
+        moodle = rows(report_tables.moodle_csv(replace(graded, entries=entries)))
         assert [row[title] for row in moodle] == ["anna-7", "ben-7", "cleo-7"]
 
 
@@ -165,28 +166,30 @@ def test_exercises_go_by_their_titles_and_partial_points_are_partly_correct(
 ) -> None:
     names = {key: f"Exercise {place}: `{key}` & $x^2$" for place, key in enumerate(classroom.OF, 1)}
     names["search"] = names["letter"]
-    monkeypatch.setattr(reports, "_headings", lambda _graded: names)
+    monkeypatch.setattr(report_tables, "headings_by_cell", lambda _graded: names)
     anna = graded.results[0]
     mark = next(mark for mark in anna["exercises"] if mark["key"] == "why-words")
     read = {("anna", "why-words"): grade.ReviewPoints(1.5, "Say `why`: $G_\\text{max}$ <b>.", mark["words"])}
     again = grade.with_review(graded, read)
-    page = reports.feedback_html(again, again.results[0])
+    page = report_pages.feedback_html(again, again.results[0])
     assert "Exercise 1: <code>limit</code> &amp; <math" in page and '<span class="key">limit</span>' in page
     assert (
         "partly correct, 1.5 of 2 points" in page and "failed" not in page.partition("<body>")[2].partition("</h2>")[0]
     )
     assert "Say <code>why</code>: <math" in page and "&lt;b&gt;" in page
-    assert reports.titles(graded)["letter"].endswith(" (1)") and reports.titles(graded)["search"].endswith(" (2)")
-    for text in (reports.class_html(again), reports.review_html(again), reports.moodle_csv(again)):
+    assert report_tables.titles(graded)["letter"].endswith(" (1)") and report_tables.titles(graded)["search"].endswith(
+        " (2)"
+    )
+    for text in (report_pages.class_html(again), report_pages.review_html(again), report_tables.moodle_csv(again)):
         assert "Exercise 4: " in text
-    assert "Comment: Say <code>why</code>: <math" in reports.review_html(again)
-    said = rows(reports.moodle_csv(again))[1]["Feedback comments"]
+    assert "Comment: Say <code>why</code>: <math" in report_pages.review_html(again)
+    said = rows(report_tables.moodle_csv(again))[1]["Feedback comments"]
     assert ": waiting for review, of 2" in said and "review, 0" not in said
 
 
 def test_flagged_answer_is_marked_in_the_review(graded: GradedClass) -> None:
     flag = {"students": ["anna", "ben"], "kind": flags.COPIED, "exercise": "why-words", "sentence": "<i>Alike."}
-    page = reports.review_html(replace(graded, flags=[flag]))
+    page = report_pages.review_html(replace(graded, flags=[flag]))
     assert "Flag: the same words, with ben. &lt;i&gt;Alike." in page and "with anna." in page
     assert page.count('class="flag"') == 2
 
@@ -196,33 +199,33 @@ def test_each_row_of_the_review_is_one_line_that_no_spreadsheet_takes_for_a_form
     for mark in results[0]["exercises"]:
         if mark["status"] == marking.REVIEW:
             mark["answer"] = '\uff1d1+1\n\tsecond; "line"\n' + "x" * 40_000
-    text = reports.review_csv(replace(graded, results=results))
+    text = report_tables.review_csv(replace(graded, results=results))
     assert len(text.strip().split("\n")) == 1 + 2
     anna = rows(text)[0]
     assert anna["answer"].startswith('\'\uff1d1+1 ¶ second; "line" ¶ xxx') and len(anna["answer"]) < 32_767
-    assert anna["title"] == reports.titles(graded)["why-words"]
+    assert anna["title"] == report_tables.titles(graded)["why-words"]
 
 
 def test_student_missing_in_moodles_table_is_named(graded: GradedClass) -> None:
     """If nobody has an address, all students are in the table under their own names."""
-    assert not reports.without_address(graded)
+    assert not report_tables.without_address(graded)
     nobody = {name: replace(entry, columns={}) for name, entry in graded.entries.items()}
     without = replace(graded, entries={**graded.entries, "ben": nobody["ben"]})
-    assert len(rows(reports.moodle_csv(without))) == 2
-    assert [note for note in reports.notes(without) if "moodle.csv" in note and note.endswith(": ben.")]
-    assert [row["ID number"] for row in rows(reports.moodle_csv(replace(graded, entries=nobody)))] == list(nobody)
-    assert not [note for note in reports.notes(replace(graded, entries=nobody)) if "moodle.csv" in note]
+    assert len(rows(report_tables.moodle_csv(without))) == 2
+    assert [note for note in report_pages.notes(without) if "moodle.csv" in note and note.endswith(": ben.")]
+    assert [row["ID number"] for row in rows(report_tables.moodle_csv(replace(graded, entries=nobody)))] == list(nobody)
+    assert not [note for note in report_pages.notes(replace(graded, entries=nobody)) if "moodle.csv" in note]
 
 
 def test_student_without_marks_gets_the_first_note(graded: GradedClass) -> None:
     silent = {**graded.results[0], "notes": ["One.", "Two."]}
     silent["exercises"] = [{**mark, "sentences": []} for mark in silent["exercises"]]
-    (anna, *_) = rows(reports.moodle_csv(replace(graded, results=[silent, *graded.results[1:]])))
+    (anna, *_) = rows(report_tables.moodle_csv(replace(graded, results=[silent, *graded.results[1:]])))
     assert anna["Feedback comments"] == "One."
 
 
 def test_failed_waiting_and_passed_answers_differ_for_programs(graded: GradedClass) -> None:
-    suites = {suite.get("name"): suite for suite in ET.fromstring(reports.junit_xml(graded))}  # noqa: S314 (our own)
+    suites = {suite.get("name"): suite for suite in ET.fromstring(report_tables.junit_xml(graded))}  # noqa: S314 (our own)
     assert (suites["anna"].get("failures"), suites["anna"].get("skipped")) == ("0", "3")
     assert (suites["ben"].get("failures"), suites["ben"].get("skipped")) == ("1", "4")
     assert suites["cleo"].get("failures") == str(len(classroom.OF))
@@ -233,8 +236,8 @@ def test_failed_waiting_and_passed_answers_differ_for_programs(graded: GradedCla
 def test_feedback_has_the_right_figure_only_when_it_is_asked_for(graded: GradedClass) -> None:
     marks = [{**mark, "expected": "4.798 Mbit/s"} for mark in graded.results[1]["exercises"]]
     ben = {**graded.results[1], "exercises": marks}
-    assert "4.798 Mbit/s" not in reports.feedback_html(graded, ben)
-    page = reports.feedback_html(graded, ben, show_expected=True)
+    assert "4.798 Mbit/s" not in report_pages.feedback_html(graded, ben)
+    page = report_pages.feedback_html(graded, ben, show_expected=True)
     # Not where the answer was right.
     assert page.count("4.798 Mbit/s") == sum(mark["status"] != marking.PASSED for mark in marks)
 
@@ -249,15 +252,15 @@ def test_student_reports_hold_right_figures_on_request_only(graded: GradedClass,
 
 def test_only_wrong_or_missing_answers_need_rereading(graded: GradedClass, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing or unreadable file does not show what its student should read again."""
-    monkeypatch.setattr(reports, "_headings", lambda _graded: dict.fromkeys(classroom.OF, "The limit"))
-    anna, ben, cleo = (reports.feedback_html(graded, result) for result in graded.results)
+    monkeypatch.setattr(report_pages, "headings_by_cell", lambda _graded: dict.fromkeys(classroom.OF, "The limit"))
+    anna, ben, cleo = (report_pages.feedback_html(graded, result) for result in graded.results)
     wrong = [mark for mark in graded.results[1]["exercises"] if mark["status"] in ("failed", "not attempted")]
     assert ben.count("To read again") == len(wrong) > 0
     assert "Nothing was answered in its cell." in anna and "To read again" not in cleo
 
 
 def test_first_page_of_the_instructor_counts_submissions(graded: GradedClass) -> None:
-    page = " ".join(reports.class_html(graded).split())
+    page = " ".join(report_pages.class_html(graded).split())
     assert "3 students; 2 handed in. Points: 0 to 6 of 11, median 1." in page
     assert "A note." in page and 'href="feedback/cleo.html"' in page
     # Two of three are in the first tenth, Anna in the sixth: her bar is half as long.
@@ -265,9 +268,9 @@ def test_first_page_of_the_instructor_counts_submissions(graded: GradedClass) ->
 
 
 def test_the_page_names_wrong_tries_that_are_enough_to_find_the_answer(graded: GradedClass) -> None:
-    given = {(row["student"], row["exercise"]): row["wrong tries"] for row in rows(reports.grades_csv(graded))}
+    given = {(row["student"], row["exercise"]): row["wrong tries"] for row in rows(report_tables.grades_csv(graded))}
     assert (given["anna", "letter"], given["ben", "letter"], given["ben", "limit"]) == ("1", "2", "")
-    page = reports.class_html(graded)
+    page = report_pages.class_html(graded)
     assert page.count(" wrong tries)") == 1 and "passed (2 wrong tries)" in page
 
 
