@@ -286,9 +286,9 @@ times_prediction.compare(short.max() / short.min())
 #   Theory's scatter is for runs that are much longer than $\theta$: for 2 s it is too large, for the two others [[it is within a third of what is measured = all(abs(rows["delay_ms"].std() / rows["delay_ms"].mean() / ((1 - 1.667 / 17.51) * (0.6335 / seconds) ** 0.5) - 1) < 1 / 3 for seconds, rows in lengths.items() if seconds > 2)]].
 # - *Bias.* The mean of the 40 short runs is [[13.3 = short.mean() | .1f]] ms, and its interval [[excludes = nl.interval(short).mean + nl.interval(short).half_width < 17.5]] the [[17.5 ms = experiments.theory_ms("one size", 0.95) | 17.45 .. 17.55]] of theory. More short runs would not cure that: they would only make the interval around
 #   the wrong number smaller. There are two reasons. A run begins with an empty queue. And each run has the same number of packets, so none has the lasting excess of packets that
-#   makes the longest queues. A simulation of the queue tells them apart (20 000 runs of 2 s each, so all is known to 0.15 ms): 14.8 ms with the empty beginning alone, 15.6 ms with the same number alone, 13.5 ms with both, and
-#   17.3 ms with neither. In longer runs both matter less. The intervals of the two others [[hold 17.5 ms = all(abs(nl.interval(rows["delay_ms"]).mean - 17.51) <= nl.interval(rows["delay_ms"]).half_width for seconds, rows in lengths.items() if seconds > 2)]], but the one of 8 s only because it is
-#   wide: 60 runs (seeds 1 to 60) gave 16.1 ± 0.9 ms.
+#   makes the longest queues. A simulation of the queue takes one at a time (after the summary): [[15 ms = reasons[False, True].mean | 14.5 .. 15.4]] with the empty beginning alone, [[15.4 = reasons[True, False].mean | .1f]] ms with the same number alone, [[13.5 = reasons[True, True].mean | .1f]] ms with both, and
+#   [[17 ms = reasons[False, False].mean | 16.8 .. 17.8]] with neither. In longer runs both matter less. The intervals of the two others [[hold 17.5 ms = all(abs(nl.interval(rows["delay_ms"]).mean - 17.51) <= nl.interval(rows["delay_ms"]).half_width for seconds, rows in lengths.items() if seconds > 2)]], but the one of 8 s only because it is
+#   wide: 60 runs give [[16.1 ± 0.9 ms = f"{sixty:.1f} ms" | s]] (after the summary).
 #
 # </details>
 #
@@ -511,7 +511,49 @@ print(
 # $\Delta w / w = \Delta\rho/(1-\rho) = \sqrt{\theta/d}$. Its square, $\theta/d$, is half of $2\theta/d$. With the same number in each run this half is gone. What is left comes from *when* they come.
 #
 # If sizes differ, the same number is not the same work. The general $\theta$ has the factor $1+c^2$ and the scatter of the number has not, so only $\theta/\left((1+c^2)\,d\right)$ goes away: for exponential sizes ($c^2 = 1$)
-# a quarter of the variance, not half. A simulation of the queue at 90 % (400 runs of 100 $\theta$) leaves 0.73 of it with the same number of exponential sizes, and 0.42 with the same work.
+# a quarter of the variance, not half.
+#
+# ## Optional: one reason at a time
+#
+# Short runs are too low on average. Is it the empty beginning, or the same number of packets in each run? `nl.Udp` always has both, so here is the queue as arithmetic: 4000 runs of 2 s at 95 %, in
+# which each of the two can be switched off. Which one makes more of the 4 ms that are missing? Say it, then run the cell.
+
+
+# %% id="reasons"
+def mean_delays_ms(same_number, empty, runs=4000):
+    """Mean delay in each of these runs; with a number by chance, and a queue in its long run."""
+    chance = np.random.default_rng(1)
+    service_ms, length_ms = 1042 * 8 / 5000, 2000
+    usual = round(0.95 * length_ms / service_ms)
+    numbers = np.full(runs, usual) if same_number else chance.poisson(usual, runs)
+    work_ms = np.zeros(runs)  # of the link, when a packet comes
+    for _ in range(0 if empty else 6000):  # ten seconds before the run
+        gap_ms = chance.exponential(service_ms / 0.95, runs)
+        work_ms = np.maximum(work_ms + service_ms - gap_ms, 0)
+    places = np.arange(numbers.max())[:, np.newaxis]
+    moments_ms = chance.uniform(0, length_ms, (numbers.max(), runs))
+    moments_ms = np.sort(np.where(places < numbers, moments_ms, np.inf), axis=0)
+    sums_ms = last_ms = np.zeros(runs)
+    for place, now_ms in enumerate(moments_ms):
+        sent = place < numbers
+        now_ms = np.where(sent, now_ms, last_ms)
+        work_ms = np.maximum(work_ms - (now_ms - last_ms), 0) + sent * service_ms
+        sums_ms, last_ms = sums_ms + sent * work_ms, now_ms
+    return sums_ms / numbers
+
+
+reasons = {}
+for same_number in (False, True):
+    for empty in (False, True):
+        reasons[same_number, empty] = nl.interval(mean_delays_ms(same_number, empty))
+        print(f"{same_number=!s:5}  {empty=!s:5}  {reasons[same_number, empty]:.1f} ms")
+
+# %% [markdown] id="sixty-text"
+# And the runs of 8 s: their interval held theory's 17.5 ms. Does it, if there are 60 of them?
+
+# %% id="sixty"
+sixty = nl.interval(nl.repeat(one_size(0.95, 8), seeds=60)["delay_ms"])
+print(f"60 runs of 8 s: {sixty:.1f} ms")
 
 # %% [markdown] id="open"
 # ## Open exercises
