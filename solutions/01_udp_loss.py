@@ -624,8 +624,30 @@ print(experiments.clockwork_table(run, others_mbps).to_string(index=False))
 
 # %% [markdown] id="clockwork-why"
 # With `h2` at 4 Mbit/s the modest host loses nothing and `h2` bears all the losses (the last two columns). (It gets a little less than 1 Mbit/s, because its last
-# datagrams arrive late, from a full queue.) This is a *phase effect* (Floyd and Jacobson, 1992). The published results are near what equal chances give. (A guess:
-# the lab's senders were irregular enough. Clocks that start at another moment could give such numbers, too.) (The lab's own theory for A2 was 0.938 and 3.752 Mbit/s, because it counted 38 bytes. With 14 it agrees with what the lab
+# datagrams arrive late, from a full queue.) This is a *phase effect* (Floyd and Jacobson, 1992). The published results are near what equal chances give. Does that show that the lab's
+# senders were irregular? Let `h2` start a little later, and look for a moment at which both clocks lose equally much.
+
+# %% id="clock-starts"
+my_starts_ms = (0, 1)
+# BEGIN SOLUTION
+my_starts_ms = (0, 0.6, 1.2, 1.4, 1.6, 1.8)
+# END SOLUTION
+clock_losses = {}
+for late_ms in my_starts_ms:
+    first = nl.Udp("h1", "h3", rate_mbps=1, spacing="even")
+    second = nl.Udp("h2", "h3", rate_mbps=4, spacing="even", start_s=1 + late_ms / 1000)
+    loss_rates = nl.run(network, [first, second], duration_s=15).flows["loss_rate"]
+    clock_losses[late_ms] = loss_rates
+    print(f"{late_ms} ms later: h1 loses {loss_rates[0]:.1%}, h2 {loss_rates[1]:.1%}")
+
+# %% [markdown] id="clock-starts-why"
+# <details><summary><b>Our search</b> (Open it when you have yours.)</summary>
+#
+# At 1.4 ms `h1` loses [[2.6 = 100 * clock_losses[1.4][0] | .1f]] % and `h2` [[2.9 = 100 * clock_losses[1.4][1] | .1f]] %, nearly equal parts. So the published numbers do not tell irregular senders from clocks.
+#
+# </details>
+#
+# (The lab's own theory for A2 was 0.938 and 3.752 Mbit/s, because it counted 38 bytes. With 14 it agrees with what the lab
 # measured to half a per cent.)
 #
 # ## Open exercises

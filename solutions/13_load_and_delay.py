@@ -521,7 +521,7 @@ print(
 
 # %% id="reasons"
 def mean_delays_ms(same_number, empty, runs=4000):
-    """Mean delay in each of these runs; with a number by chance, and a queue in its long run."""
+    """Mean delay in each run; its number and its beginning by chance, if both are False."""
     chance = np.random.default_rng(1)
     service_ms, length_ms = 1042 * 8 / 5000, 2000
     usual = round(0.95 * length_ms / service_ms)

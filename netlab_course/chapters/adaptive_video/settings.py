@@ -80,7 +80,7 @@ def mobile(name: str = "train", scale: float = SCALE, begin_s: float = 0.0) -> T
 
 
 def path(rate_mbps: float | Trace) -> Topology:
-    """Return a network of a server, a router and a phone behind a link with this rate in Mbit/s, or that of a trace;
+    """Return a network of a server, a router and a phone behind a link with this rate in Mbit/s, or with a trace;
     the round trip takes 40 ms.
     """
     last_mile = Link("r1", "phone", rate_mbps=rate_mbps, delay_ms=DELAY_MS, queue_packets=QUEUE_PACKETS)

@@ -84,8 +84,8 @@ def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
 
 
 def formula_mbps(window_kb: float, rate_mbps: float = 100) -> float:
-    """Return the smaller of two limits in Mbit/s of a transfer over the cable: the limit of a window in kB, and that of
-    the link.
+    """Return the smaller of two limits in Mbit/s of a transfer over the cable: the limit of a window in kB, and the
+    limit of the link.
     """
     return float(theory.windowed_goodput_mbps(1000 * window_kb, rate_mbps, 16, framing="ethernet"))
 

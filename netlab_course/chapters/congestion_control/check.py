@@ -137,7 +137,7 @@ class Checks:
                     lambda run: f"{len(loss_times_s(run))} times",
                 ),
             ],
-            right="Its windows and losses are those of your run alone: nl.plots.time_series(my_run) draws them.",
+            right="No other run has these windows and losses: nl.plots.time_series(my_run) draws them.",
             hints=[
                 "The run of part 1 is nearly it: one flow less, and your own path.",
                 "path takes rate_mbps, delay_ms and queue_packets, in this order.",

@@ -53,8 +53,8 @@ def _control(own: pd.DataFrame) -> str:
 
 def window_figure(run: Run, rate_mbps: float, rtt_ms: float, queue_packets: int, *, title: str) -> go.Figure:
     """Return a figure of the congestion window in segments of a run's first TCP flow over time, with each phase drawn
-    and named, and the capacity of path and queue in packets; `rate_mbps` is that of the slow link, `rtt_ms` that of the
-    empty path.
+    and named, and the capacity of path and queue in packets; `rate_mbps` is the rate of the slow link, `rtt_ms` the RTT
+    of the empty path.
     """
     own = phases(run)
     figure = go.Figure(layout={"template": "netlab"})
@@ -130,7 +130,7 @@ def _holds(
     figure: go.Figure, own: pd.DataFrame, rate_mbps: float, rtt_ms: float, queue_packets: int, **place: int
 ) -> None:
     """Add two dashed lines to a figure, over the time of the rows `own` of a flow: the capacity of the path in packets,
-    and that of path and queue. `place` has keyword arguments of `add_scatter`, such as `row` and `col` of a panel.
+    and the capacity of path and queue. `place` has keyword arguments of `add_scatter`, such as `row` and `col` of a panel.
     """
     span_s = [float(own["t_s"].min()), float(own["t_s"].max())]
     bdp_packets = theory.bdp_bytes(rate_mbps, rtt_ms) / theory.tcp_wire_bytes()
@@ -148,7 +148,7 @@ def windows_figure(
     runs: Mapping[str, Run], rate_mbps: float, rtt_ms: float, queue_packets: int, title: str
 ) -> go.Figure:
     """Return a figure of the windows in segments of several congestion controls (runs of one flow by name) over time,
-    one strip each on a common scale, with the capacity of path and queue; `rtt_ms` is that of the empty path.
+    one strip each on a common scale, with the capacity of path and queue; `rtt_ms` is the RTT of the empty path.
     """
     figure = make_subplots(rows=len(runs), cols=1, shared_xaxes=True, vertical_spacing=0.04)
     for row, (name, run) in enumerate(runs.items(), start=1):

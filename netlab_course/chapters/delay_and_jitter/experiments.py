@@ -51,7 +51,7 @@ def jitter_table(runs: Mapping[tuple[Hashable, float, int], Run]) -> pd.DataFram
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with a row for each variant of TCP and jitter, from that of `jitter_table`: the mean goodput in
+    """Return a table with a row for each variant of TCP and jitter, from the table of `jitter_table`: the mean goodput in
     Mbit/s over the seeds with the half width of its 95 % interval (Student's t), the share sent again in per cent, and
     the packets dropped over all seeds.
     """

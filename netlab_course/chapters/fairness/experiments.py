@@ -23,7 +23,7 @@ PAIRS = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
 
 def random_start_scenario(network: Topology, pairs: Iterable[tuple[str, str]], congestion: str, seed: int) -> Scenario:
     """Return a scenario with a long TCP flow with this congestion control for each pair (sender, receiver), started at
-    a random moment of the first 10 s; `seed` is that of the moments and of the run.
+    a random moment of the first 10 s; `seed` determines the moments, and the run's draws.
     """
     draw = np.random.default_rng(seed)
     traffic = [

@@ -27,7 +27,7 @@ MIXED_SERVICE_MS = theory.transmission_delay_ms(MIXED_BYTES, MIXED_RATE_MBPS)
 
 MIN_RUN_S = run_length_s(10, real_s=2)
 ACCURACY = 0.03 if engines.clock() == "virtual" else 0.3
-"""The half width of the interval relative to the mean in exercise 2: in real time, nobody waits for ten minutes."""
+"""The half width of the interval relative to the mean in exercise 2: a student should not wait ten minutes of real time."""
 CALL_PACKETS_PER_S = 50
 LATE_SHARE = 0.01
 
@@ -87,7 +87,7 @@ def one_size(load: float, duration_s: float, rate_mbps: float = RATE_MBPS) -> Sc
 
 def mixed_sizes(load: float, duration_s: float) -> Scenario:
     """Return a scenario of datagrams of seven sizes at random moments that keep a link of 1.5 Mbit/s busy for the share
-    `load` (0 to 1) of the time, for `duration_s` seconds; their mean time on the link is about that of `one_size`.
+    `load` (0 to 1) of the time, for `duration_s` seconds; their mean time on the link is about as in `one_size`.
     """
     packets_per_s = load / MIXED_SERVICE_MS * MS_PER_S
     flows = [

@@ -181,8 +181,8 @@ def full_rtt_ms(pair: str, rooms: Sequence[float]) -> float:
 
 
 def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Return a table with a row for each pair: its round-trip times in ms by ping, the longest and that of a full queue
-    in theory, and the means in both sets of runs and as published; `runs` and `lab_runs` have the experiments of the
+    """Return a table with a row for each pair: its round-trip times in ms by ping, the longest, and the one of a full
+    queue in theory, and the means in both sets of runs and as published; `runs` and `lab_runs` have the experiments of the
     lab `simpleperf` by their number, with the lab's queue limits and with smaller rooms.
     """
     rows = []
@@ -198,7 +198,7 @@ def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.Data
 
 def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
     """Return a table of the theoretical goodputs in Mbit/s of the six crossing flows (the index): max-min, and by
-    Reno's square root, which depends on the round-trip times in ms by flow (None: those of the empty paths).
+    Reno's square root, which depends on the round-trip times in ms by flow (None: the times of the empty paths).
     """
     rtts_ms = rtts_ms or {"h1-h9": 80, "h2-h7": 20, "h3-h4": 60, "h7-h5": 40, "h8-h9": 20, "h6-h9": 20}
     table = pd.DataFrame(

@@ -21,8 +21,8 @@ PERCENTILE = 95
 
 
 def rtt_ms(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
-    """Return the RTT in ms that a fixed window in segments gives on a link, by Little's law: `base_rtt_ms`, that of the
-    empty path, until the window fills it, then longer.
+    """Return the RTT in ms that a fixed window in segments gives on a link, by Little's law: `base_rtt_ms`, the RTT of
+    the empty path, until the window fills it, then longer.
     """
     return max(base_rtt_ms, theory.transmission_delay_ms(window_segments * FRAME_BYTES, rate_mbps))
 

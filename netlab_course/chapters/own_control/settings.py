@@ -91,7 +91,7 @@ def traced(name: str) -> Topology:
 
 def side_by_side(first: object, second: object) -> Scenario:
     """Return a scenario of two equal lossy links: `first`, a congestion control (a name, a class or an object),
-    controls the flow of h1 on one of them, `second` that of h2 on the other.
+    controls the flow of h1 on one of them, `second` the flow of h2 on the other.
     """
     # The queue is in a router: TCP keeps only a few packets in a queue of its own host (TCP small queues).
     slow: dict[str, Any] = {"delay_ms": BASE_RTT_MS / 2, "queue_packets": QUEUE_PACKETS, "loss_rate": LOSS_RATE}

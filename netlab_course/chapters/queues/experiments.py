@@ -49,7 +49,7 @@ def settled_intervals(run: Run, flow: str | None = None) -> pd.DataFrame:
 def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
     """Return a table of texts for printing, a row for each setting of the lab `epfl`, measured (without the first
     LAB_SETTLED_S s) and published: the goodputs of its two flows in Mbit/s in one cell, and the round-trip time in ms. The
-    keys of `runs` are those of `PUBLISHED`.
+    dicts `runs` and `PUBLISHED` have the same keys.
     """
     rows = []
     for name, run in runs.items():
@@ -166,8 +166,8 @@ def pages(runs: Mapping[tuple[str, int], Run], name: str) -> pd.DataFrame:
 
 
 def slowed_by_loss(found: pd.DataFrame) -> float:
-    """Return the median time of the pages with a retransmission divided by that of the pages without one, from the
-    table of `pages`.
+    """Return the median time of the pages with a retransmission divided by the median time of the pages without
+    one, from the table of `pages`.
     """
     has_lost = found["retransmits"] > 0
     return float(found.loc[has_lost, "completion_s"].median() / found.loc[~has_lost, "completion_s"].median())

@@ -36,8 +36,8 @@ def panel() -> PanelParts:
         return {"topology": network(settings), "traffic": traffic, "duration_s": SECONDS}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the round-trip times of the pings in the run `result` over time, with that of the empty
-        path; `settings` has the values of the controls.
+        """Return the figure of the round-trip times of the pings in the run `result` over time, with the time of the
+        empty path; `settings` has the values of the controls.
         """
         empty_ms = theory.ping_rtt_ms(network(settings).path_hops("h1", "h2"))
         echoes = result.pings.dropna()
