@@ -67,6 +67,16 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
     return [each for each in found if not (file_path.name.startswith("test_") and isinstance(each, DoctestModule))]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector: the objects stay, and looking at them takes a tenth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what only root can do."""
     for item in items:
