@@ -123,7 +123,7 @@ def progress(folder: Path | None = None) -> None:
     """Print a table with every chapter of a folder (None: netlab's originals), its minutes, and the number of its
     exercises that this user has passed. Raises NetlabError when there are no originals or a notebook cannot be read.
     """
-    known = progress_store.read()
+    known = progress_store.passed_exercises()
     rows = [(" ", "    chapter", "minutes", "passed")]
     for entry in chapters(folder):
         done = [key for key in entry.exercises if key in known.get(entry.topic, ())]

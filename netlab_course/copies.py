@@ -189,7 +189,7 @@ def _move_passed(source: str, target: str, ids: Sequence[str]) -> None:
     """Record the exercises (ids of cells) that were passed in the notebook with the file name `source` as passed in the
     notebook `target`, to which they have moved.
     """
-    passed = progress_store.read().get(Entry(Path(source)).topic, ())
+    passed = progress_store.passed_exercises().get(Entry(Path(source)).topic, ())
     for name in ids:
         if name in passed:
             progress_store.record(Entry(Path(target)).topic, name)

@@ -70,14 +70,14 @@ def record(topic: str, key: str) -> None:
     """Record that the exercise `key` of the chapter `topic` was passed; do nothing if it is recorded already, or the
     disk is not writable.
     """
-    if key in read().get(topic, ()):
+    if key in passed_exercises().get(topic, ()):
         return
     path = directory() / "passed.json"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Two chapters may be open at once: neither may lose the other's record, or read half a file.
         with locked(path.with_name(".passed.lock"), MAX_WAIT_S):
-            known = read()
+            known = passed_exercises()
             if key in known.setdefault(topic, []):
                 return
             known[topic].append(key)
@@ -86,7 +86,7 @@ def record(topic: str, key: str) -> None:
         return
 
 
-def read() -> dict[str, list[str]]:
+def passed_exercises() -> dict[str, list[str]]:
     """Return the keys of the passed exercises of each chapter, by topic; an empty dict if there is no file or it is
     damaged.
     """

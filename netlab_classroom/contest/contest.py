@@ -144,7 +144,7 @@ def _row_of(
     unless it could not race. `tell` is called after each trial.
     """
     file_digest = digest_of(file.path)
-    entrant = race.read(game, student, str(file.path), file.label, file_digest)
+    entrant = race.read_entrant(game, student, str(file.path), file.label, file_digest)
     # The same code has the same scores, whoever hands it in and whatever stands around it.
     place = result_store.place(folder, [entrant.code, student, file.label, manifest])
     result = result_store.load(place) if keep else None

@@ -32,7 +32,7 @@ class Entrant:
     """The result of `netlab_classroom.grading.reading.competitor`."""
 
 
-def read(game: Game, student: str, path: str, file: str, digest: str) -> Entrant:
+def read_entrant(game: Game, student: str, path: str, file: str, digest: str) -> Entrant:
     """Read a student's submission at `path`, in the helper process, and return the competitor: the code of the class
     that has one of the game's methods, or the reason under "error" if there is none (nothing is raised). `file` is the
     submission's name in reports, `digest` its SHA-256.

@@ -271,7 +271,7 @@ def read_review(path: Path) -> dict[tuple[str, str], ReviewPoints]:
     filled in, by (student, key of the exercise); rows without points are skipped, and a comma counts as a decimal
     point. Raises NetlabError when the file cannot be read or lacks columns, or points are not a number.
     """
-    sheet = sheets.read(path, "review")
+    sheet = sheets.read_sheet(path, "review")
     columns = sheet.by_plain
     if not set(REVIEW_NEEDED) <= set(columns):
         raise NetlabError(f"{path} is not a review: it needs the columns {', '.join(REVIEW_NEEDED)}.")

@@ -36,7 +36,7 @@ def read(path: str) -> dict[str, str]:
     """
     _last.clear()
     try:
-        found = submission.read(Path(path))
+        found = submission.read_submission(Path(path))
     except UnreadableError as error:
         return {"error": str(error)}
     _last.append((path, found))
@@ -178,7 +178,7 @@ def _code_of(path: Path) -> list[str]:
     the only one. Raises UnreadableError when the file cannot be read.
     """
     if path.suffix.lower() != ".py":
-        read = submission.read(path)
+        read = submission.read_submission(path)
         return [submission.without_magics(cell.source) for cell in read.cells if cell.kind == "code"]
     try:
         return [clean(submission.contents(path).decode("utf-8-sig"))]

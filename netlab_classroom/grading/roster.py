@@ -83,13 +83,13 @@ class Entry:
         return list(dict.fromkeys([_person(self.name), *other]))
 
 
-def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[Entry]:
+def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[Entry]:
     """Read a class list, a CSV file with a row of headings, and return its students in the file's order; empty rows and
     Canvas's row of points are left out. A student is identified by the first of the columns IDENTIFIERS that the row
     has. `tell` is called with each remark, a sentence. Raises RosterError when the file has no students or no
     identifying column, or rows without a student or with a repeated or unusable one.
     """
-    sheet = sheets.read(path, "class list")
+    sheet = sheets.read_sheet(path, "class list")
     columns = _columns(sheet)
     found: dict[str, Entry] = {}
     lines: dict[str, int] = {}

@@ -58,7 +58,7 @@ class Sheet:
         return {headings.plain(heading): heading for heading in self.headings if heading}
 
 
-def read(path: Path, what: str) -> Sheet:
+def read_sheet(path: Path, what: str) -> Sheet:
     """Read a table from the CSV file at `path`, whose first row has the headings; encoding and delimiter (which a first
     line "sep=;" may name) are found out, empty rows are left out, and missing cells are "". Raises SheetError, whose
     message names the table by `what`, such as "class list", when it cannot be read or is a workbook.

@@ -116,7 +116,7 @@ class Layout:
     added: tuple[Cell, ...] = field(default=(), repr=False)
 
 
-def read(path: Path) -> Submission:
+def read_submission(path: Path) -> Submission:
     """Read the notebook file of a submission without running anything in it, and return its cells with clean text.
     Raises UnreadableError when it is not a notebook, is too large or cannot be read; the message tells the student what
     the file is and what to hand in.

@@ -36,7 +36,7 @@ Work = Callable[[Routes], "list[TcCommand | Setting | str]"]
 """Returns the effects of a line in a node: lines, settings and output. It may change the node's list of routes."""
 
 
-def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
+def parse_command(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
     """Return one function for each line of a shell command, in order (one for the loop in EACH_WAY); called with the
     node's list of routes, which it may change, it returns the line's effects in a list: commands for the kernel,
     settings, and output as text. `label` names the command in errors; `saves` are the files that the command saves,
@@ -194,7 +194,7 @@ def read_item(item: CommandItem) -> list[Work]:
     routes, it returns the line's effects: commands for the kernel, settings, and output as text. Raises NotHereError if
     a line needs a program or the command saves files.
     """
-    return read(item["label"], item["command"], item["saves"])
+    return parse_command(item["label"], item["command"], item["saves"])
 
 
 class Commands:
@@ -245,7 +245,7 @@ class Commands:
         commands and settings for the kernel, in order, which the caller must send; it may change the node's list of
         routes. Raises NotHereError if it needs a program.
         """
-        return self._do(node, read(f"{node} command", command))
+        return self._do(node, parse_command(f"{node} command", command))
 
     def _do(self, node: str, lines: list[Work]) -> tuple[str, list[TcCommand | Setting]]:
         """Return the output of a command in the node with the name `node`, and its commands and settings for the

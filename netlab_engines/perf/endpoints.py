@@ -139,7 +139,7 @@ class TcpSending(Endpoint):
         closing.register(self.sock.fileno(), select.POLLIN)
         acked, moved_s = -1, time.monotonic()
         while not closing.poll(1000) and time.monotonic() - moved_s < PATIENCE_S:
-            now_acked = tcp_info.read(self.sock).bytes_acked or 0
+            now_acked = tcp_info.read_tcp_info(self.sock).bytes_acked or 0
             if now_acked != acked:
                 acked, moved_s = now_acked, time.monotonic()
 
@@ -153,7 +153,7 @@ class TcpSending(Endpoint):
         """Return the kernel's present state of the connection, and keep its round-trip time and its largest congestion
         window for the totals. Raises OSError if the connection is gone.
         """
-        info = tcp_info.read(self.sock)
+        info = tcp_info.read_tcp_info(self.sock)
         self._rtts_ms += [info.rtt_ms] if info.rtt_ms else []
         self._cwnd_max = max(self._cwnd_max, info.cwnd_segments or 0)
         return info
@@ -179,7 +179,7 @@ class TcpSending(Endpoint):
         """
         if self._sender is not None:
             self._omitted_bytes = self._sender.sent_bytes
-        self._omitted_retransmits = tcp_info.read(self.sock).retransmits or 0
+        self._omitted_retransmits = tcp_info.read_tcp_info(self.sock).retransmits or 0
         self._rtts_ms.clear()
         self._cwnd_max = 0
 

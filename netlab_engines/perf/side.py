@@ -99,7 +99,7 @@ class Side:
         """Wait for datagrams in flight until all have arrived or none came for three round trips (at least 0.5 s), then
         stop this side's UDP receivers; `sent` has the counters of the other side by the stream's index (from 0).
         """
-        quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
+        quiet_s = max(0.5, 3 * (tcp_info.read_tcp_info(self._sock).rtt_ms or 0) / 1000)
         for index, endpoint in self._endpoints.items():
             if isinstance(endpoint, UdpReceiving):
                 endpoint.wait_for_rest(sent[index].get("datagrams") or 0, quiet_s)

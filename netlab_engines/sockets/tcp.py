@@ -149,7 +149,7 @@ class TcpReceiver:
         """
         if not self.finished:
             try:
-                arrived = tcp_info.read(self.sock).bytes_received
+                arrived = tcp_info.read_tcp_info(self.sock).bytes_received
             except OSError:
                 arrived = None
             # The kernel counts the closing FIN as one byte; `run` sees it at the same moment and takes over.
@@ -207,7 +207,7 @@ class TcpReceiver:
         # last bytes of a transfer, fewer than such a mark, would not wake the reader when they come.
         if self._window_bytes is not None or self._num_bytes is not None:
             return
-        rtt_ms = tcp_info.read(self.sock).rtt_min_ms
+        rtt_ms = tcp_info.read_tcp_info(self.sock).rtt_min_ms
         if rtt_ms is not None and rtt_ms * 1000 < SHORT_RTT_US:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, min(MAX_UNREAD_BYTES, unread_bytes))
 
@@ -217,7 +217,7 @@ class TcpReceiver:
         """
         now_s = time.monotonic()
         try:
-            ago_ms = tcp_info.read(self.sock).last_data_received_ms or 0
+            ago_ms = tcp_info.read_tcp_info(self.sock).last_data_received_ms or 0
         except OSError:
             return now_s
         # The kernel's tick is 1 to 10 ms: below that, now is nearer to the truth.

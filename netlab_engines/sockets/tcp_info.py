@@ -45,7 +45,7 @@ class TcpInfo:
     timeouts: int | None
 
 
-def read(sock: socket.socket) -> TcpInfo:
+def read_tcp_info(sock: socket.socket) -> TcpInfo:
     """Return the kernel's present state of a TCP socket that is connected or was just closed by the peer, by one system
     call. Raises OSError when the socket is closed or is not a TCP socket.
     """

@@ -54,20 +54,20 @@ def test_passed_exercise_is_stored_once() -> None:
     for key in ("limit", "share", "limit"):
         progress_store.record("udp_loss", key)
     progress_store.record("bdp", "window")
-    assert progress_store.read() == {"udp_loss": ["limit", "share"], "bdp": ["window"]}
+    assert progress_store.passed_exercises() == {"udp_loss": ["limit", "share"], "bdp": ["window"]}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1, 2]", '{"udp_loss": 3}'])
 def test_a_damaged_record_is_an_empty_one(text: str) -> None:
     progress_store.directory().mkdir()
     (progress_store.directory() / "passed.json").write_text(text)
-    assert progress_store.read() == {}
+    assert progress_store.passed_exercises() == {}
 
 
 def test_a_place_that_cannot_be_written_costs_the_record_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(progress_store.VARIABLE, "/dev/null")
     progress_store.record("udp_loss", "limit")
-    assert progress_store.read() == {}
+    assert progress_store.passed_exercises() == {}
 
 
 def test_no_half_written_file_is_left(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_chapters_that_are_open_at_once_lose_no_pass() -> None:
     for each in chapters:
         assert each.stdin is not None
         each.stdin.close()
-    assert progress_store.read() == {topic: [str(number) for number in range(15)] for topic in topics}
+    assert progress_store.passed_exercises() == {topic: [str(number) for number in range(15)] for topic in topics}
 
 
 def test_a_process_that_holds_the_lock_for_ever_costs_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,4 +100,4 @@ def test_a_process_that_holds_the_lock_for_ever_costs_a_moment(monkeypatch: pyte
     progress_store.record("bdp", "window")
     with locked(progress_store.directory() / ".passed.lock", 0):
         progress_store.record("bdp", "limit")
-    assert progress_store.read() == {"bdp": ["window", "limit"]}
+    assert progress_store.passed_exercises() == {"bdp": ["window", "limit"]}

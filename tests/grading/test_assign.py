@@ -42,7 +42,7 @@ def test_without_a_class_the_chapter_is_as_printed(sample: Master, tmp_path: Pat
 def test_nobody_shares_figures_and_the_text_follows_them(sample: Master, tmp_path: Path) -> None:
     class_of_80 = [Entry(f"s{number}") for number in range(80)]
     written = assign.assign(sample, tmp_path, entries=class_of_80)
-    listed = roster.read(tmp_path / assign.CLASS_LIST)
+    listed = roster.read_roster(tmp_path / assign.CLASS_LIST)
     numbers = [repr(sample.edition(entry.token or "").chapter.own) for entry in listed]
     assert len(set(numbers)) == len(written) - 1 == 80
     for entry in listed[:5]:

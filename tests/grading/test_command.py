@@ -149,7 +149,7 @@ def test_points_that_are_none_are_named_by_student_and_exercise(
 def test_a_spreadsheet_recognizes_utf_8_in_the_tables_that_a_person_opens(words: list[str], tmp_path: Path) -> None:
     assert cli.main(words) == 0
     for name in ("review.csv", "flags.csv"):
-        assert sheets.read(tmp_path / "out" / name, name).encoding == "utf-8-sig"
+        assert sheets.read_sheet(tmp_path / "out" / name, name).encoding == "utf-8-sig"
 
 
 def test_points_for_words_do_not_outlive_the_words(

@@ -298,7 +298,7 @@ def test_a_heading_of_the_oldest_format_is_read_as_text(tmp_path: Path) -> None:
     cells = [{"cell_type": "heading", "level": level, "source": "Queues"} for level in (3, 7, "x")]
     path = tmp_path / "old.ipynb"
     path.write_text(json.dumps({"nbformat": 3, "worksheets": [{"cells": cells}]}))
-    read_cells = submission.read(path).cells
+    read_cells = submission.read_submission(path).cells
     assert [(cell.kind, cell.source) for cell in read_cells] == [
         ("markdown", "### Queues"),
         ("markdown", "# Queues"),

@@ -38,8 +38,8 @@ def test_moodles_names_in_two_columns_survive_the_list_of_tokens(tmp_path: Path)
     given = tmp_path / "participants.csv"
     given.write_text("Username;First name;Last name;Email address\ns1;Eva;Eng;eva@example.org\n", encoding="utf-8-sig")
     written = tmp_path / "class.csv"
-    written.write_text(assign.class_list(roster.read(given)))
-    (entry,) = roster.read(written)
+    written.write_text(assign.class_list(roster.read_roster(given)))
+    (entry,) = roster.read_roster(written)
     assert entry.name == "Eva Eng"
     found = owners(hand_in(tmp_path / "in", "Eva Eng_12_assignsubmission_file_/05_bdp.ipynb"), [entry])
     assert found.files["s1"] is not None and not found.notes
@@ -51,7 +51,7 @@ def test_a_student_without_an_id_number_goes_by_user_name_then_by_address(tmp_pa
         "ID number,Username,First name,Email address\n7,eva,Eva,eva@x.org\n,jan,Jan,jan@x.org\n,,Ada,ada@x.org\n,,,\n"
     )
     notes: list[str] = []
-    entries = roster.read(given, notes.append)
+    entries = roster.read_roster(given, notes.append)
     assert [entry.student for entry in entries] == ["7", "jan", "ada@x.org"]
     (note,) = notes
     assert "without ID number and Username, so named by address: ada@x.org" in note
@@ -61,7 +61,7 @@ def test_class_list_in_a_code_page_is_reported(tmp_path: Path) -> None:
     given = tmp_path / "participants.csv"
     given.write_text("student,name\nzoé,Zoé\n", encoding="cp1252")
     notes: list[str] = []
-    (entry,) = roster.read(given, notes.append)
+    (entry,) = roster.read_roster(given, notes.append)
     (note,) = notes
     assert entry.student == "zoé" and "is not in UTF-8; read as cp1252" in note
 
@@ -71,7 +71,7 @@ def test_all_lines_with_missing_or_repeated_names_are_reported_at_once(tmp_path:
     given = tmp_path / "participants.csv"
     given.write_text("ID number,Username,First name,Email address\n7,eva,Eva,\n,,Jan,\n7,,Eve,\na/b,,Ann,\n,,Kim,\n")
     with pytest.raises(roster.RosterError) as error:
-        roster.read(given)
+        roster.read_roster(given)
     said = str(error.value)
     assert (
         "nothing names the student in line 3 (Jan), line 6 (Kim); fill in one of ID number, Username, Email address."
@@ -86,7 +86,7 @@ def test_moodles_list_of_participants_with_addresses_only_is_a_class_list(tmp_pa
     given.write_text(
         '"First name","Last name","Email address",Groups\nJane,Doe,jane.doe@example.org,A\nAda,Ng,ada@x.org,B\n'
     )
-    entries = roster.read(given)
+    entries = roster.read_roster(given)
     assert [(entry.student, entry.name) for entry in entries] == [
         ("jane.doe@example.org", "Jane Doe"),
         ("ada@x.org", "Ada Ng"),
@@ -94,7 +94,10 @@ def test_moodles_list_of_participants_with_addresses_only_is_a_class_list(tmp_pa
     written = tmp_path / "class.csv"
     written.write_text(assign.class_list(entries))
     notes: list[str] = []
-    assert [entry.student for entry in roster.read(written, notes.append)] == ["jane.doe@example.org", "ada@x.org"]
+    assert [entry.student for entry in roster.read_roster(written, notes.append)] == [
+        "jane.doe@example.org",
+        "ada@x.org",
+    ]
     assert not notes, "its column of students has the addresses"
     found = owners(hand_in(tmp_path / "in", "Ada Ng_12_assignsubmission_file_/05_bdp.ipynb"), entries)
     assert found.files["ada@x.org"] is not None and not found.notes
@@ -142,7 +145,7 @@ def test_moodles_headings_are_known_in_its_languages(language: str, tmp_path: Pa
     given.write_text(
         ";".join([*titles, "?"]) + "\nAda;Ng;7;ada@x.org;A\nJane;Doe;;jane@x.org;B\n", encoding="utf-8-sig"
     )
-    ada, jane = roster.read(given)
+    ada, jane = roster.read_roster(given)
     assert (ada.student, jane.student) == ("7", "jane@x.org")
     assert {name: ada.columns[name] for name in ("first_name", "last_name", "id_number", "email")} == {
         "first_name": "Ada",
@@ -155,10 +158,10 @@ def test_moodles_headings_are_known_in_its_languages(language: str, tmp_path: Pa
 def test_in_a_language_that_is_not_known_the_column_of_addresses_is_found(tmp_path: Path) -> None:
     given = tmp_path / "participants.csv"
     given.write_text("Izina\tImeyili\nAda\tada@x.org\nJan\tjan@x.org\n")
-    assert [entry.student for entry in roster.read(given)] == ["ada@x.org", "jan@x.org"]
+    assert [entry.student for entry in roster.read_roster(given)] == ["ada@x.org", "jan@x.org"]
     given.write_text("Izina\tImeyili\nAda\tada@x.org\nJan\t-\n")
     with pytest.raises(roster.RosterError, match="e-mail addresses .*it has: Izina, Imeyili"):
-        roster.read(given)
+        roster.read_roster(given)
 
 
 @pytest.mark.parametrize("folder", ["山田 太郎_7_x_", "太郎 山田_7_x_", "山田太郎_7_x_"])
@@ -179,7 +182,7 @@ def test_canvas_names_in_two_columns_and_its_rows_without_students_are_read(tmp_
         "Doe,Jane,501,u1,jane,i1,uni.edu,A,7",
     )
     given.write_text("\n".join(lines) + "\n", encoding="utf-8-sig")
-    (entry,) = roster.read(given)
+    (entry,) = roster.read_roster(given)
     assert entry.student == "jane" and entry.name == "Jane Doe"
     assert {"canvas_id": "501", "integration_id": "i1", "root_account": "uni.edu"}.items() <= entry.columns.items()
 
@@ -188,7 +191,7 @@ def test_a_gradebook_that_canvas_exports_is_a_class_list(tmp_path: Path) -> None
     given = tmp_path / "grades.csv"
     lines = ("Student,ID,SIS User ID,SIS Login ID,Section", "    Points Possible,,,,", '"Müller, Jürgen",502,u2,jm,A')
     given.write_text("\n".join(lines) + "\n")
-    (entry,) = roster.read(given)
+    (entry,) = roster.read_roster(given)
     found = owners(hand_in(tmp_path / "in", "muellerjuergen_LATE_502_9002_07_short_flows-1.ipynb"), [entry])
     assert found.files["Müller, Jürgen"] is not None and not found.notes
 
@@ -213,7 +216,7 @@ def test_each_column_that_the_page_names_is_read_by_each_of_its_names(tmp_path: 
         "username",
     ]
     given.write_text(",".join(["student", *columns]) + "\n" + ",".join(["s1", *columns]) + "\n")
-    (entry,) = roster.read(given)
+    (entry,) = roster.read_roster(given)
     assert entry.columns == {name: name for name in columns} and entry.token == columns[3] and entry.name == "name"
     assert list(roster.NAMES) == ["student", *columns]
     for name, others in roster.NAMES.items():
@@ -221,7 +224,7 @@ def test_each_column_that_the_page_names_is_read_by_each_of_its_names(tmp_path: 
             given.write_text(
                 f"{other.replace('_', ' ').title()};name\nx;y\n" if name == "student" else f"student;{other}\nx;y\n"
             )
-            (entry,) = roster.read(given)
+            (entry,) = roster.read_roster(given)
             assert entry.student == "x" and (name == "student" or entry.columns[name] == "y")
 
 
@@ -253,7 +256,7 @@ def test_a_file_name_that_is_no_utf_8_is_read_and_named(tmp_path: Path) -> None:
 def test_a_students_name_is_no_path(name: str, tmp_path: Path) -> None:
     (tmp_path / "class.csv").write_text(f"student\n{name}\n")
     with pytest.raises(roster.RosterError, match="cannot be a student"):
-        roster.read(tmp_path / "class.csv")
+        roster.read_roster(tmp_path / "class.csv")
 
 
 def test_names_have_no_escapes_and_no_second_line(tmp_path: Path) -> None:
@@ -314,4 +317,7 @@ def test_a_name_that_is_a_formula_comes_through_the_list_unchanged(tmp_path: Pat
     text = assign.class_list([Entry("s1", {"name": "=HYPERLINK(1)"}), Entry("-s2")])
     assert "'=HYPERLINK" in text and "'-s2" in text
     place.write_text(text)
-    assert [(entry.student, entry.name) for entry in roster.read(place)] == [("s1", "=HYPERLINK(1)"), ("-s2", "-s2")]
+    assert [(entry.student, entry.name) for entry in roster.read_roster(place)] == [
+        ("s1", "=HYPERLINK(1)"),
+        ("-s2", "-s2"),
+    ]

@@ -20,7 +20,7 @@ def written(path: Path, encoding: str, delimiter: str = ",", rows: list[list[str
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_every_form_of_unicode_and_every_delimiter_is_read(encoding: str, delimiter: str, tmp_path: Path) -> None:
     """Excel's "Unicode text" is UTF-16 with tabs."""
-    sheet = sheets.read(written(tmp_path / "a.csv", encoding, delimiter), "list")
+    sheet = sheets.read_sheet(written(tmp_path / "a.csv", encoding, delimiter), "list")
     assert sheet.headings == ROWS[0] and [list(cells.values()) for _, cells in sheet] == ROWS[1:]
 
 
@@ -43,20 +43,20 @@ def test_code_page_of_a_windows_file_is_detected_from_its_headings(
     encoding: str, titles: tuple[str, ...], name: str, tmp_path: Path
 ) -> None:
     rows = [list(titles), [name, "X", "x@x.org"]]
-    sheet = sheets.read(written(tmp_path / "a.csv", encoding, ";", rows), "list")
+    sheet = sheets.read_sheet(written(tmp_path / "a.csv", encoding, ";", rows), "list")
     assert (sheet.headings, sheet.rows[0][1][titles[0]]) == (list(titles), name)
 
 
 def test_delimiter_line_multiline_cells_and_short_rows_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b'sep=;\r\nstudent;words;points\r\nanna;"one\r\ntwo; three";2\r\n\r\nben\r\n')
-    sheet = sheets.read(path, "list")
+    sheet = sheets.read_sheet(path, "list")
     assert sheet.rows == [
         (4, {"student": "anna", "words": "one\r\ntwo; three", "points": "2"}),
         (6, {"student": "ben", "words": "", "points": ""}),
     ]
     path.write_bytes(b"\r\n\r\nstudent\r\nanna\r\n")
-    assert sheets.read(path, "list").rows == [(4, {"student": "anna"})]
+    assert sheets.read_sheet(path, "list").rows == [(4, {"student": "anna"})]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_delimiter_line_multiline_cells_and_short_rows_are_read(tmp_path: Path) 
 def test_file_that_is_no_table_is_reported_with_the_remedy(data: bytes, said: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(data)
     with pytest.raises(sheets.SheetError, match=said):
-        sheets.read(tmp_path / "a.csv", "class list")
+        sheets.read_sheet(tmp_path / "a.csv", "class list")
 
 
 def test_no_heading_of_a_language_names_two_fields() -> None:

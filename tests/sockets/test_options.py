@@ -31,5 +31,5 @@ def test_the_receive_window_is_clamped_to_what_was_asked_for() -> None:
         # A window is scaled from the first segment after the handshake on.
         far.sendall(b"x")
         assert near.recv(1) == b"x"
-        window = tcp_info.read(near).send_window_bytes
+        window = tcp_info.read_tcp_info(near).send_window_bytes
         assert window is not None and 10_000 < window <= 20_480, f"expected at most 20000 (scaled), got {window}"

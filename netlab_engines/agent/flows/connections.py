@@ -140,7 +140,7 @@ class TcpConnection:
         if self.source is None or self.sink is None:
             return None
         try:
-            source_info, sink_info = tcp_info.read(self.source), tcp_info.read(self.sink)
+            source_info, sink_info = tcp_info.read_tcp_info(self.source), tcp_info.read_tcp_info(self.sink)
         except OSError:
             return None
         self.last_info = {

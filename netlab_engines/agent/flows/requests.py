@@ -47,7 +47,7 @@ class _Exchange:
         # The server may have no socket yet when the first request is sent.
         if source is not None:
             with suppress(OSError):
-                info = tcp_info.read(source)
+                info = tcp_info.read_tcp_info(source)
                 self.retransmits, self.timeouts = info.retransmits or 0, info.timeouts or 0
 
 

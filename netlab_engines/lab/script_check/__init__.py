@@ -4,7 +4,7 @@ from pathlib import Path
 
 from netlab_engines.lab.script_check import idioms, imports, programs
 from netlab_engines.lab.script_check.problem import Problem, merge
-from netlab_engines.lab.script_check.reading import Source, conversion, read
+from netlab_engines.lab.script_check.reading import Source, conversion, read_source
 
 __all__ = ["Problem", "check"]
 
@@ -20,7 +20,7 @@ def check(script: Path, directory: Path) -> list[Problem]:
     """
     waiting = [(script, True)]
     seen: set[Path] = set()
-    first = read(script)
+    first = read_source(script)
     directories = imports.module_directories(first, directory)
     found: list[Problem] = []
     while waiting and len(seen) < MAX_FILES:
@@ -28,7 +28,7 @@ def check(script: Path, directory: Path) -> list[Problem]:
         if path.resolve() in seen:
             continue
         seen.add(path.resolve())
-        source = first if path is script else read(path)
+        source = first if path is script else read_source(path)
         own = _problems(source, directories)
         for problem in own:
             problem.stops &= runs

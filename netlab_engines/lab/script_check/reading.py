@@ -46,7 +46,7 @@ class Source:
         return execution.prepared_nodes(self.tree)
 
 
-def read(path: Path) -> Source:
+def read_source(path: Path) -> Source:
     """Read and parse the script at `path`, and return its syntax tree and problems. A file that cannot be read or
     parsed, or is not UTF-8 without saying so, becomes a problem, with an empty tree if it cannot be parsed; nothing is
     raised.
