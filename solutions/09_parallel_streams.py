@@ -381,7 +381,7 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # The shares are random. Losses hit flows at random, and 25 s are some 270 round trips of [[93 = float(np.mean([run.flows["rtt_ms"].mean() for run in case5_runs.values()])) | .0f]] ms (60 ms and the queue),
-# too few for this to average out: in five draws of 100 s each the four differed a third as much. (Their sum may exceed 28.69: each flow counts its own time, and they do not start together.) The quarter lies in [[three of the four intervals = int(((table["mean"] - table["theory"]).abs() < table["+-"]).iloc[:4].sum()) | 3 .. 3]]. (An interval of 95 % misses one time in twenty. If four were independent, at least one would miss in nearly a fifth of all cases; these four are not, because their shares have a fixed sum.) The published four [[scatter no more than ours = bool(table["published"].iloc[:4].std() < draws.iloc[:, :4].std(axis=1).mean())]]. `h1` has about half
+# too few for this to average out. (Their sum may exceed 28.69: each flow counts its own time, and they do not start together.) The quarter lies in [[three of the four intervals = int(((table["mean"] - table["theory"]).abs() < table["+-"]).iloc[:4].sum()) | 3 .. 3]]. (An interval of 95 % misses one time in twenty. If four were independent, at least one would miss in nearly a fifth of all cases; these four are not, because their shares have a fixed sum.) The published four [[scatter no more than ours = bool(table["published"].iloc[:4].std() < draws.iloc[:, :4].std(axis=1).mean())]]. `h1` has about half
 # of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not. On a full link **every
 # bit that K buys is taken from somebody**. (After the summary: up to 16 connections.)
 #
@@ -741,9 +741,7 @@ for k in (1, 2, 4, 8, 16):
     formula = 1.5 * ((k + 2) * 1448 * 8 / (np.mean(rtts_ms) / 1000 * ten_mbps * 1e6)) ** 2
     rows[k + 2] = (formula, *nl.interval(dropped))
 bill = pd.DataFrame.from_dict(rows, orient="index", columns=["formula", "measured", "+-"])
-print(
-    "Loss rate by connections on the link, mean and interval of 5 draws"
-)
+print("Loss rate by connections on the link, mean and interval of 5 draws")
 print(bill.round(4).to_string())
 
 # %% [markdown] id="halvings-text"
@@ -792,13 +790,14 @@ for number, drops in per_halving.items():
 #
 # ## Open exercises
 #
-# 1. `lab9` says that K connections are like one with K times the segment. Let `h1` have two connections with half the segment,
+# 1. The four shares of `case5` differ by chance. Make its runs four times as long. By which factor do they come nearer to each other, and why is it not two?
+# 2. `lab9` says that K connections are like one with K times the segment. Let `h1` have two connections with half the segment,
 #    `mss_bytes=724`, beside one whole connection of `h2`. By that rule each host gets half. Does Reno agree? (What does the queue count?)
-# 2. A small queue: 50 Mbit/s, 20 ms, no random loss, but only 5 packets of queue. How much does one Reno connection get, and how much do
+# 3. A small queue: 50 Mbit/s, 20 ms, no random loss, but only 5 packets of queue. How much does one Reno connection get, and how much do
 #    eight? Which limit has our rule forgotten?
-# 3. Losses in bursts: give the link `burst_loss={"enter_rate": 0.001, "leave_rate": 0.1}` instead of `loss_rate=0.01`. The mean loss is
+# 4. Losses in bursts: give the link `burst_loss={"enter_rate": 0.001, "leave_rate": 0.1}` instead of `loss_rate=0.01`. The mean loss is
 #    the same 1 %. What does the square-root formula count, losses or bursts?
-# 4. **Challenge.** Parallel streams make up for a long round trip, says `lab9`. Let `h1` have 80 ms and `h2` 20 ms through one link of
+# 5. **Challenge.** Parallel streams make up for a long round trip, says `lab9`. Let `h1` have 80 ms and `h2` 20 ms through one link of
 #    30 Mbit/s with a queue of 50 packets, both Reno. How many connections must `h1` open to get half? Derive it from the square-root
 #    formula, measure it, and explain the gap. Then the same with CUBIC.
 #
