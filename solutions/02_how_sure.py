@@ -80,8 +80,8 @@ print(experiments.rooms_table(small_table, other_table).round(2).to_string())
 
 # %% [markdown] id="rooms-why"
 # Look at the first row only. It is what you see if you make one run of each. The larger queue lost *more*: [[1.04 = other.iloc[0] | .2f]] % against [[0.96 = small.iloc[0] | .2f]] %. In
-# [[two = int((small.to_numpy() < other.to_numpy()).sum()) | 2 .. 2]] of the eight rows the order is wrong. We made 200 runs of each and compared every run of one with every run of the other:
-# 63 % of the pairs have the right order. **One run of each is hardly better than a coin toss.**
+# [[two = int((small.to_numpy() < other.to_numpy()).sum()) | 2 .. 2]] of the eight rows the order is wrong. With 200 runs of each (after the summary), and every run of one beside every run of the other,
+# [[59 % = 100 * float(np.greater.outer(*(values.to_numpy() for values in values_of["two queues"])).mean()) | 58.5 .. 59.5]] of the pairs have the right order. **One run of each is hardly better than a coin toss.**
 #
 # ## Part 2: the interval
 #
@@ -149,7 +149,7 @@ misses_prediction.compare(misses, theory=0.05 * 20)
 of_five = np.mean([half for _, half in twenty])
 of_twenty = np.mean([mine(values)[1] for _, values in draws.groupby("seed")["loss_rate"]])
 student_t = nl.theory.student_t
-# The s of few values is too small on average: that of five is 0.940 of the truth, that of
+# The s of few values is too small on average: with five it is 0.940 of the truth, with
 # twenty 0.987.
 expected_times = 0.940 * student_t(5) / 5**0.5 / (0.987 * student_t(20) / 20**0.5)
 times_prediction.compare(of_five / of_twenty, theory=expected_times)
@@ -417,13 +417,14 @@ def reno_and_cubic(delay_ms):
 
 
 # %% id="helped"
-times_narrower = {}
+values_of, times_narrower = {}, {}
 for name, pair, column in (
     ("two queues", [bursts(20), bursts(22)], "loss_rate"),
     ("TCP over 10 ms", reno_and_cubic(10), "goodput_mbps"),
     ("TCP over 20 ms", reno_and_cubic(20), "goodput_mbps"),
 ):
     one, two = (nl.repeat(scenario, seeds=200)[column] for scenario in pair)
+    values_of[name] = one, two
     apart, in_pairs = nl.interval(one, two), nl.interval(one - two)
     times_narrower[name] = apart.half_width / in_pairs.half_width
     print(f"{name}: {times_narrower[name]:.1f} times narrower in pairs")

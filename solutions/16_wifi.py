@@ -314,7 +314,7 @@ fast_prediction.compare(beside_mbps[own.slow_mbps, "h1"].mean, theory=8 * 1472 /
 # ### Exercise 4: the same time for both
 #
 # Access points with Linux can share *air time* equally instead of frames (T. Høiland-Jørgensen and others, 2017). Our medium cannot, but `h2` can help: with smaller datagrams. Which is the **largest payload** with which a frame of `h2`
-# at [[slow_mbps]] Mbit/s, its SIFS and its ACK take no longer than those of `h1`, with 1472 bytes at 54 Mbit/s? The ACK for `h2` takes [[slow_ack_us]] µs, not 34. First say what `h1` will get. Tolerance: [[tolerance]].
+# at [[slow_mbps]] Mbit/s, its SIFS and its ACK take no longer than the exchange of `h1`, with 1472 bytes at 54 Mbit/s? The ACK for `h2` takes [[slow_ack_us]] µs, not 34. First say what `h1` will get. Tolerance: [[tolerance]].
 
 # %% id="airtime"
 my_equal_bytes = ...
