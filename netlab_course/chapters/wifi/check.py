@@ -147,7 +147,7 @@ class Checks:
             name="payload for the same time on the air",
             expected=equal_bytes,
             unit="bytes",
-            # The next byte may need another symbol.
+            # The answer is exact: the next byte may need another symbol.
             tolerance=0.3 / equal_bytes,
             whole=True,
             misconceptions=slips(

@@ -31,7 +31,7 @@ def marking(threshold_packets: int, rate_mbps: float, base_rtt_ms: float) -> nl.
 
 def test_the_published_round_trip_times_come_again() -> None:
     """RED's and DCTCP's within a tenth of `epfl`'s; 1000 packets wait between seven tenths of a full queue and a full one."""
-    runs = names_of_cells("12_queues", "network", "capture", "lab", experiments=experiments)["lab"]
+    runs = names_of_cells("12_queues", "network", "capture", "lab", experiments=experiments, np=np)["lab"]
     for name in ("CUBIC, RED", "DCTCP, RED and ECN"):
         late = runs[name].intervals[runs[name].intervals["t_s"] > 60]
         agrees(f"RTT of {name} (ms)", late["rtt_ms"].mean(), experiments.PUBLISHED[name][2], relative=0.1)
@@ -172,7 +172,7 @@ def begun_at(network: nl.Topology, congestion: str, seed: int, seconds: float) -
 
 
 def test_the_labs_three_settings_are_alike_at_other_moments() -> None:
-    """The page quotes these results of five draws: goodputs of 4.7 or 4.8 Mbit/s in all three settings, and these RTTs."""
+    """Five draws: goodputs of 4.7 or 4.8 Mbit/s in all three settings, and these RTTs."""
     marks = {"aqm": "red", "aqm_options": {**LAB_RED, "ecn": True}}
     cases: tuple[tuple[dict[str, Any], str, tuple[int, int]], ...] = (
         ({"queue_packets": 1000}, "cubic", (2156, 2172)),
