@@ -27,9 +27,10 @@ from netlab_course.answers import (
     with_unit,
     wrong_parameters,
 )
-from netlab_course.diagnosis import clear, close, direction, explanation, named_slip
+from netlab_course.diagnosis import clear, close, direction, explanation, is_rounded, named_slip
 from netlab_course.hint_button import HintButton, offer
 from netlab_course.messages import AMBER, GREY, show_text
+from netlab_course.opaque import OpaqueFunction, revealed
 from netlab_course.prediction import predict
 
 __all__ = [
@@ -416,7 +417,13 @@ class Function(Check):
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
         """Yield the wrong function of every known misconception, with its message."""
-        yield from ((trap.answer, trap.sentence) for trap in self.misconceptions)
+        for trap in self.misconceptions:
+
+            def wrong(trap: Misconception = trap, **given: Any) -> float:
+                """Return the number that the misconception `trap` gives for the arguments of a trial."""
+                return _wrong_number(trap, {name: revealed(value) for name, value in given.items()})
+
+            yield wrong, trap.sentence
 
     def tells_apart(self) -> bool:
         """Return whether every known wrong function is clearly outside the tolerance of the right one (three times as
@@ -433,8 +440,13 @@ class Function(Check):
         with which it calls the reference.
 
         The result is a copy, because a solution may use up an argument, such as an object with a limited number of probes.
+        Such an object can only be called: its attributes, which may be the answer, are hidden.
         """
-        return copy.deepcopy(dict(case))
+        number = next((place for place, each in enumerate(self.cases, start=1) if each is case), 0)
+        return {
+            name: OpaqueFunction(value, f"{name} {number}") if callable(value) else value
+            for name, value in copy.deepcopy(dict(case)).items()
+        }
 
     def transfer(self, ends: Sequence[Any], **arguments: Any) -> Any:
         """Run a trial between a sender and a receiver, `ends` (made by the answer's `ends(window)`), with these
@@ -512,6 +524,8 @@ class Function(Check):
             return None
         misconceptions = [(_wrong_number(trap, case), trap.sentence) for trap in self.misconceptions]
         slip = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
+        if not slip and is_rounded(number, expected):
+            slip = "The digits are right, but too few: return the number as it is computed, not rounded."
         sentences = [slip or direction(number, expected)]
         if not first and not slip:
             sentences.append(

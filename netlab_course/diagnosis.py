@@ -115,6 +115,11 @@ def named_slip(
     return ""
 
 
+def is_rounded(number: float, expected: float) -> bool:
+    """Return whether a number is the expected one, rounded to two to six significant digits."""
+    return number != expected and any(number == float(f"{expected:.{digits}g}") for digits in range(2, 7))
+
+
 def direction(number: float, expected: float) -> str:
     """Return a text on which side of the right number a wrong one is and roughly how far; "" if 0 is expected. A single
     number could be bisected with it, so it is only for the trials of a function, and with a recognized mistake.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -228,6 +229,44 @@ def test_a_function_right_for_the_first_case_only_fails() -> None:
     assert result.status is Status.FAILED
     assert "rate_mbps=100, payload_bytes=1470" in verdict_text(result)
     assert "is a number written into the function" in verdict_text(result)
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+def test_a_rounded_result_is_named_and_no_suspected_constant(digits: int) -> None:
+    def rounded(rate_mbps: float, payload_bytes: int) -> float:
+        return float(f"{limit(rate_mbps, payload_bytes):.{digits}g}")
+
+    text = verdict_text(replace(FUNCTION, tolerance=1e-6).judge(rounded))
+    assert "too few: return the number as it is computed, not rounded" in text
+    assert "is a number written into the function" not in text
+
+
+def test_a_probe_can_only_be_called() -> None:
+    """Its attributes or its text would be the answer."""
+
+    class Probe:
+        def __init__(self, right: float) -> None:
+            self.right = right
+
+        def __call__(self, offered: float) -> float:
+            return min(offered, self.right)
+
+        def __repr__(self) -> str:
+            return f"<{self.right}>"
+
+    check = Function(
+        name="search",
+        reference=lambda probe: probe.right,
+        cases=[{"probe": Probe(3.0)}, {"probe": Probe(4.0)}],
+        unit="",
+        tolerance=0.01,
+    )
+    assert check.judge(lambda probe: probe(10)).status is Status.PASSED
+    assert "AttributeError" in verdict_text(check.judge(lambda probe: probe.right))
+    assert [repr(check.arguments(case)["probe"]) for case in check.cases] == ["<probe 1>", "<probe 2>"]
+    with pytest.raises(TypeError):
+        vars(check.arguments(check.cases[0])["probe"])
+    assert "is a number written into" in verdict_text(check.judge(lambda probe: 3.0))
 
 
 def test_named_mistake_in_a_later_case_is_not_reported_as_a_constant() -> None:

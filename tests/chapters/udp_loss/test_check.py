@@ -130,6 +130,11 @@ def test_a_search_that_failed_does_not_spoil_the_next() -> None:
     passes(chapter.check.search, burst)
 
 
+@pytest.mark.parametrize("peek", [lambda probe: probe.rate_mbps, lambda probe: float(repr(probe).split()[3])])
+def test_the_rate_cannot_be_read_from_the_probe(peek: Callable[[Any], float]) -> None:
+    failure_text(chapter.check.search, peek)
+
+
 def test_hidden_path_has_the_delay_of_its_copy() -> None:
     for token in ("", "anna", "ben"):
         own_numbers: SimpleNamespace = udp_loss.begin(token).own
