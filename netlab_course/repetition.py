@@ -270,7 +270,7 @@ class Repetition(Build):
             lambda found: len(found.refutation.split()) >= MIN_REFUTATION_WORDS,
             "my_refutation must be a sentence: the result that would have refuted the statement.",
             f"Write it before you measure: where would the interval have to lie, seen from {self._judged}?",
-            lambda found: f"{len(found.refutation.split())} words",
+            lambda found: with_unit(len(found.refutation.split()), "words"),
         )
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
@@ -393,10 +393,12 @@ class Repetition(Build):
         """
         mean, half = found.interval
         got = f"{mean:.4g} ± {half:.2g}"
-        for slip, sentence in self._slips(found):
-            if _agrees((mean, half), slip):
-                return f"{got}; {sentence}"
-        return got
+        # Two mistakes may agree with a rounded interval: the median is often near the mean of another column.
+        known = [(slip, sentence) for slip, sentence in self._slips(found) if _agrees((mean, half), slip)]
+        if not known:
+            return got
+        _, sentence = min(known, key=lambda pair: abs(pair[0][0] - mean) + abs(pair[0][1] - half))
+        return f"{got}; {sentence}"
 
     def _slips(self, found: RepeatedMeasurement) -> Iterator[tuple[tuple[float, float], str]]:
         """Yield the wrong intervals (mean and half width) that known mistakes give for the table of a measurement, each
@@ -518,7 +520,13 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
         return bool((np.abs(levels - number) <= margin).any())
 
     # A number of a trace with other values may equal an edge by chance: use traces whose numbers are all edges or the mean.
-    lines = [number for numbers in figure["traces"] if all(map(near, numbers)) for number in numbers]
+    # If the values hardly scatter, all of them are near; but lines have three levels at most.
+    lines = [
+        number
+        for numbers in figure["traces"]
+        if len(set(numbers)) <= len(levels) and all(map(near, numbers))
+        for number in numbers
+    ]
     there = np.array([*figure["shapes"], *lines])
     return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
 

@@ -164,6 +164,30 @@ def test_each_slip_with_an_interval_is_named(check: Repetition) -> None:
         assert words in failure_text(check, [answer[0], slip, *answer[2:]])
 
 
+def test_a_column_whose_mean_is_near_the_median_is_named_as_the_column() -> None:
+    """The median of the right values is often as near as a rounded interval allows."""
+    check = next(
+        check
+        for name, check in WITH_REFUTATION.items()
+        if "TCP on the same path" in name or check.name == "TCP on the same path"
+    )
+    found = table(check)
+    found["goodput_mbps"] = [1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 3.4]
+    found["throughput_mbps"] = found["goodput_mbps"] - (found["goodput_mbps"].mean() - 1.901)
+    answer = work(check, found)
+    answer[1] = nl.interval(found["throughput_mbps"])
+    assert "this is the column throughput_mbps" in failure_text(check, answer)
+
+
+@pytest.mark.parametrize("check", parameters(WITH_FIGURE))
+def test_values_that_hardly_scatter_do_not_count_as_the_interval(check: Repetition) -> None:
+    found = table(check)
+    found.loc[found["kind"] == "tcp", "goodput_mbps"] = 10 + 0.001 * found["seed"]
+    answer = work(check, found)
+    answer[2] = figure(check.values(found), title=check.axis)
+    assert "The figure must show your interval" in failure_text(check, answer)
+
+
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_wrong_rows_are_named(check: Repetition) -> None:
     answer = work(check)
