@@ -1,15 +1,18 @@
 """Checks of the chapter "Congestion control". The answers are below."""
 
+import math
 from collections.abc import Callable
 
 from netlab import theory
+from netlab.measure.results import Run
 from netlab_course.chapters.congestion_control.settings import formula_mbps, loss_times_s, random_loss
 from netlab_course.checks import Function, Number, slips
 from netlab_course.conditions import (
     Condition,
     Measurement,
     link_in_words,
-    minimum_duration,
+    links_on_path,
+    not_plain,
     slow_links,
     traffic_in_words,
     traffic_items,
@@ -45,6 +48,12 @@ def _times(factor: float) -> Callable[..., float]:
         return factor * _window(rate_mbps, rtt_ms) ** 2
 
     return wrong
+
+
+def _sending_s(run: Run) -> float:
+    """Return the time in s for which the first flow of a run sends."""
+    flow, start_s = traffic_items(run)[0], traffic_items(run)[0].get("start_s") or 0
+    return float(min(flow.get("duration_s") or math.inf, run.scenario["duration_s"] - start_s))
 
 
 class Checks:
@@ -101,8 +110,9 @@ class Checks:
                     lambda run: (
                         [(item["kind"], item["src"], item["dst"]) for item in traffic_items(run)]
                         == [("tcp", "h1", "h3")]
+                        and not any(traffic_items(run)[0].get(name) for name in ("window_bytes", "num_bytes"))
                     ),
-                    "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
+                    "One TCP flow must be sent, from h1 to h3, without a window or a size, and nothing beside it.",
                     "The list of traffic has one item, nl.Tcp(...).",
                     traffic_in_words,
                 ),
@@ -118,12 +128,18 @@ class Checks:
                     lambda run: (
                         [slow_links(run)[0].get(name) for name in ("rate_mbps", "delay_ms", "queue_packets")]
                         == [own.rate_mbps, own.delay_ms, own.room_packets]
+                        and not not_plain(links_on_path(run, "h1", "h3"))
                     ),
-                    "The slow link must have the rate, the delay and the queue that the text asks for.",
+                    "The slow link must have the rate, the delay and the queue that the text asks for, and lose nothing at random.",
                     "path(rate_mbps, delay_ms, queue_packets) makes it; the delay is one way.",
                     lambda run: link_in_words(slow_links(run)[0]),
                 ),
-                minimum_duration(MIN_DURATION_S, "A tooth takes some seconds, and you need several: duration_s=..."),
+                Condition(
+                    lambda run: _sending_s(run) >= MIN_DURATION_S,
+                    f"The flow must send for {MIN_DURATION_S} s or more.",
+                    "A tooth takes some seconds, and you need several: duration_s=...",
+                    lambda run: f"{_sending_s(run):g} s",
+                ),
                 Condition(
                     lambda run: run.scenario["interval_s"] <= MAX_INTERVAL_S,
                     f"The window must be looked at every {MAX_INTERVAL_S:g} s or more often.",

@@ -63,6 +63,11 @@ def asked(*others: Any, path: Any = None, **more: Any) -> nl.Scenario:
     return nl.Scenario(network, [*traffic, *others], **{"duration_s": 20, "interval_s": 0.05, **more})
 
 
+def reno(**more: Any) -> nl.Tcp:
+    """The flow that the exercise asks for, with changes."""
+    return nl.Tcp("h1", "h3", congestion="reno", **more)
+
+
 def test_the_run_that_is_asked_for_passes() -> None:
     passes(chapter.check.sawtooth, made())
 
@@ -73,14 +78,22 @@ def test_the_run_that_is_asked_for_passes() -> None:
         (lambda: made(asked(traffic=[nl.Tcp("h1", "h3")])), "must use Reno"),
         (
             lambda: made(asked(nl.Tcp("h2", "h3", congestion="reno"))),
-            "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
+            "One TCP flow must be sent, from h1 to h3, without a window or a size, and nothing beside it.",
         ),
         (
             lambda: made(asked(nl.Udp("h2", "h3", rate_mbps=200, start_s=10, duration_s=0.3))),
-            "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
+            "One TCP flow must be sent, from h1 to h3, without a window or a size, and nothing beside it.",
         ),
         (lambda: made(asked(path=chapter.settings.path())), "the rate, the delay and the queue"),
-        (lambda: made(asked(duration_s=10)), "must last 20 s"),
+        (
+            lambda: made(asked(path=chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets, 0.01))),
+            "lose nothing at random. Seen: r1-h3 with",
+        ),
+        (lambda: made(asked(duration_s=10)), "must send for 20 s or more. Seen: 10 s."),
+        (lambda: made(asked(traffic=[reno(start_s=15)], duration_s=30)), "must send for 20 s or more. Seen: 15 s."),
+        (lambda: made(asked(traffic=[reno(duration_s=8)], duration_s=30)), "must send for 20 s or more. Seen: 8 s."),
+        (lambda: made(asked(traffic=[reno(window_bytes=40_000)])), "without a window or a size"),
+        (lambda: made(asked(traffic=[reno(num_bytes=40_000)])), "without a window or a size"),
         (lambda: made(asked(interval_s=0.1)), "every 0.05 s or more often"),
         (lambda: made(losses_s=(1,)), "fall 3 times"),
         (lambda: nl.Scenario, "expected what nl.run(...) returns"),
