@@ -1,18 +1,22 @@
 """Checks of the chapter "Parallel streams". The answers are below."""
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from netlab import theory
 from netlab.measure.results import Run
+from netlab_course.answers import as_number
 from netlab_course.chapters.parallel_streams import settings
 from netlab_course.chapters.parallel_streams.settings import SLOW_MBPS
-from netlab_course.checks import Number, slips
+from netlab_course.checks import Number, Result, slips
 from netlab_course.conditions import Condition, Measurement, duration, link_in_words, traffic_in_words
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
 _NEARLY, _SPARE = 0.9999, 1.1
+_ROUNDED_C = 1.31
+"""The constant of the formula for random losses as the chapter prints it; with many connections it gives one fewer."""
 _FULL = 0.93
 """The share of the limit that a window without spare room reaches: its round-trip time is a little longer than the delay."""
 
@@ -40,6 +44,20 @@ def _of_own_path(run: Run, own: StudentValues) -> bool:
     link = _link(run)
     back_ms = (link.get("reverse") or {}).get("delay_ms", link.get("delay_ms"))
     return link["rate_mbps"] == own.run_mbps and math.isclose(link["delay_ms"] + back_ms, own.run_delay_ms)
+
+
+@dataclass(kw_only=True, repr=False)
+class _Connections(Number):
+    """A check of a number of connections, which may be computed with the rounded constant of the text."""
+
+    rounded: int
+    """The number with the rounded constant."""
+
+    def _judge(self, answer: object) -> Result:
+        """Return the verdict on an answer that is not a stub; the number with the rounded constant is right, too."""
+        number, _ = as_number(answer)
+        accepted = self if number != self.rounded else replace(self, expected=self.rounded)
+        return super(_Connections, accepted)._judge(answer)
 
 
 class Checks:
@@ -116,15 +134,18 @@ class Checks:
             return rate_mbps / float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, own.big_loss_rate, c))
 
         big_limit_mbps = theory.tcp_goodput_limit_mbps(own.big_mbps)
-        self.needed = Number(
+        big = own.big_mbps, own.big_rtt_ms, own.big_loss_rate
+        rounded = settings.needed(*big, c=_ROUNDED_C)
+        self.needed = _Connections(
+            rounded=rounded,
             name="connections that fill the big link",
-            expected=lambda: float(settings.needed(own.big_mbps, own.big_rtt_ms, own.big_loss_rate)),
+            expected=lambda: float(settings.needed(*big)),
             unit="",
             # A connection fewer does not fill the link.
-            tolerance=0.3 / settings.needed(own.big_mbps, own.big_rtt_ms, own.big_loss_rate),
+            tolerance=0.3 / settings.needed(*big),
             whole=True,
             misconceptions=slips(
-                settings.needed(own.big_mbps, own.big_rtt_ms, own.big_loss_rate) - 1,
+                min(settings.needed(*big), rounded) - 1,
                 "With so many a little is left over: round up.",
                 math.ceil(filling(own.big_mbps)),
                 "The link's rate carries headers, too: of 1514 bytes 1448 are data.",

@@ -15,12 +15,17 @@ from netlab_course.checks import Check
 from tests.chapters.checking import failure_text, passes
 
 
-@pytest.mark.parametrize("token", ["", "anna", "ben"])
+@pytest.mark.parametrize("token", ["", "anna", "ben", "5cc414c577"])
 def test_right_answers_pass(token: str) -> None:
     book = chapter.begin(token)
     own = book.own
     one_mbps = 1.3098 * 1448 * 8 / (own.big_rtt_ms * 1000 * math.sqrt(own.big_loss_rate))
-    passes(book.check.needed, math.ceil(own.big_mbps * 1448 / 1514 / one_mbps))
+    connections = own.big_mbps * 1448 / 1514 / one_mbps
+    passes(book.check.needed, math.ceil(connections))
+    # The text says 1.31.
+    passes(book.check.needed, math.ceil(connections * 1.3098 / 1.31))
+    assert "left over: round up" in failure_text(book.check.needed, math.floor(connections * 1.3098 / 1.31))
+    failure_text(book.check.needed, math.ceil(connections) + 1)
     slow_mbps = 1.3098 * 1448 * 8 / (20_000 * math.sqrt(own.free_loss_rate))
     assert own.most_free == int(50 * 1448 / 1514 / slow_mbps) - own.neighbours
 
