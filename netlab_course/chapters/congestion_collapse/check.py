@@ -165,6 +165,8 @@ class Checks:
                 "This is the share of h1's datagrams. Asked for is the goodput: multiply by what h1 offers.",
                 lambda gap_ms, service_ms, offered_mbps: offered_mbps / service_ms,
                 "Where is the gap? Twice the gap, twice the chance that the place becomes free in it.",
+                lambda gap_ms, service_ms, offered_mbps: offered_mbps * service_ms / gap_ms,
+                "The division is upside down: no more can arrive than is offered, and a longer gap must be better.",
                 lambda gap_ms, service_ms, offered_mbps: offered_mbps * gap_ms / 8,
                 "8 ms lie between h1's datagrams. But places become free every service_ms.",
             ),

@@ -41,10 +41,16 @@ class Checks:
                 {"goodput_mbps": 94.15, "rtt_s": 3},
                 {"goodput_mbps": 950, "rtt_s": 0.1},
                 {"goodput_mbps": 5, "rtt_s": 0.005},
+                # 40.1 segments: with a larger segment it would be less than the 40 of the second round.
+                {"goodput_mbps": 9.3, "rtt_s": 0.05},
             ],
             unit="s",
             tolerance=0.001,
             misconceptions=formula_slips(
+                lambda q: (
+                    q.rtt_s * max(0, math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) * 1448 / 1500 / 10)))
+                ),
+                "Goodput is data, and a full segment has 1448 bytes of it: headers take the rest of the 1500.",
                 lambda q: q.rtt_s * math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10),
                 "The window doubles once in each RTT: the number of rounds is whole. Round it up.",
                 lambda q: q.rtt_s * math.floor(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10)),

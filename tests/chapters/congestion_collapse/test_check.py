@@ -80,3 +80,12 @@ def test_a_run_with_the_own_rate_passes() -> None:
 )
 def test_different_run_fails_with_the_reason(run: object, sentence: str) -> None:
     assert sentence in failure_text(chapter.check.my_run, run)
+
+
+def test_a_division_upside_down_is_not_taken_for_per_cent() -> None:
+    """In the worked example it is a hundred times the right number."""
+
+    def upside_down(gap_ms: float, service_ms: float, offered_mbps: float) -> float:
+        return offered_mbps * service_ms / gap_ms
+
+    assert "The division is upside down" in failure_text(chapter.check.clockwork, upside_down)

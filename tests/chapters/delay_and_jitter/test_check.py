@@ -80,3 +80,11 @@ def test_there_are_numbers_for_a_thousand_students() -> None:
 )
 def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
     assert sentence in failure_text(chapter.check.buffer, answer)
+
+
+@pytest.mark.parametrize("segment_bytes", [1460, 1500, 1514])
+def test_a_larger_segment_is_found_in_spite_of_whole_rounds(segment_bytes: int) -> None:
+    def larger(goodput_mbps: float, rtt_s: float) -> float:
+        return fill(goodput_mbps * 1448 / segment_bytes, rtt_s)
+
+    assert "a full segment has 1448 bytes of it" in failure_text(chapter.check.fill, larger)
