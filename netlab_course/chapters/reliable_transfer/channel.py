@@ -91,7 +91,7 @@ def transfer(
     happen or at `until_s` (None: 300 s), values by name: the numbers of the `delivered` pieces, the time `last_s` of
     the last new one, the datagrams `sent` and `answered`, and others.
     """
-    return _Channel(ends, pieces, lost, twice, late_s or {}).run(until_s or MAX_TIME_S)
+    return _Channel(ends, int(pieces), lost, twice, late_s or {}).run(until_s or MAX_TIME_S)
 
 
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import EllipsisType
+from numbers import Real
+from types import EllipsisType, FunctionType
 from typing import Any, cast
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pandas as pd
 from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.base.time_limit import TimeIsUpError, call_within
-from netlab.base.values import is_number, short_repr
+from netlab.base.values import short_repr
 from netlab.traffic.program import PROGRAM_METHODS
 from netlab_course.answers import answer_in_words, error_in_words
 from netlab_course.chapters.reliable_transfer import channel, programs, schedules
@@ -60,7 +61,8 @@ class Transfer(Function):
         """Return the verdict on what `channel.protocol` returned, by all schedules; only the last 20 lines that the
         student's code prints are shown.
         """
-        if not callable(answer) or isinstance(answer, type):
+        # A plain function could return a result without any transfer.
+        if not callable(answer) or isinstance(answer, (type, FunctionType)):
             form = "protocol(MySender, MyReceiver)"
             return self._result(Status.FAILED, f"expected what {form} returns, got {answer_in_words(answer)}.")
         with last_lines():
@@ -166,9 +168,9 @@ def _schedule_problem(answer: object) -> str:
         got = ", ".join(map(repr, answer)) if isinstance(answer, dict) else answer_in_words(answer)
         return f"expected a dict with entries of {entries}, got {got}."
     pieces, late_s = answer.get("pieces"), answer.get("late_s", {})
-    if not is_number(pieces) or pieces not in range(1, MAX_PIECES + 1):
+    if not _is_real(pieces) or pieces not in range(1, MAX_PIECES + 1):
         return f'"pieces" must be a whole number from 1 to {MAX_PIECES}, got {short_repr(pieces)}.'
-    if not isinstance(late_s, dict) or not all(is_number(each) and 0 <= each <= MAX_LATE_S for each in late_s.values()):
+    if not isinstance(late_s, dict) or not all(_is_real(each) and 0 <= each <= MAX_LATE_S for each in late_s.values()):
         return f'"late_s" must be a dict with delays from 0 to {MAX_LATE_S:g} s by name, got {short_repr(late_s)}.'
     try:
         names = [name for key in SCHEDULE_ENTRIES[1:] for name in channel.datagram_names(key, answer.get(key, ()))]
@@ -177,6 +179,11 @@ def _schedule_problem(answer: object) -> str:
     if len(names) > MAX_NAMED:
         return f"at most {MAX_NAMED} datagrams may be lost, doubled or late, got {len(names)}: {', '.join(names[:6])}."
     return ""
+
+
+def _is_real(value: object) -> bool:
+    """Return whether a value is a number of Python or NumPy; bools and texts are not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _unsent(case: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:

@@ -186,6 +186,12 @@ def _four(says: str, latest_s: float | None = 1.5, **more: Any) -> dict[str, Any
     return schedule(says, 12, 4, latest_s=latest_s, **more)
 
 
+_BEFORE_TIMEOUT_S = 0.13
+_EARLY_TIMER = (
+    "An ACK comes 0.23 s after its piece was sent. The timer takes programs.TIMEOUT_S, 0.25 s: nothing may be sent again before "
+    "it ends."
+)
+
 STOP_AND_WAIT = [
     schedule("Nothing is lost here, so the simplest program must do.", 5, most_sent=5, latest_s=0.5),
     *_kept(5),
@@ -243,6 +249,12 @@ STOP_AND_WAIT = [
         latest_s=2.1,
     ),
     schedule(
+        _EARLY_TIMER,
+        5,
+        late_s={"ack 2": _BEFORE_TIMEOUT_S},
+        most_sent=5,
+    ),
+    schedule(
         "Sequence numbers wrap: one byte has 256 of them, and the transfer has more pieces. After 255 comes 0.",
         WRAPS,
         lost=[*every(20, 97, WRAPS, "data"), *every(55, 101, WRAPS, "ack")],
@@ -291,6 +303,7 @@ GO_BACK_N = [
         lost=every(1, 1, 4, "ack"),
         most_sent=17,
     ),
+    _four(_EARLY_TIMER, late_s=dict.fromkeys(every(1, 1, 4, "ack"), _BEFORE_TIMEOUT_S), most_sent=12),
     schedule(
         "Sequence numbers wrap. How far an ACK moves the window is a difference modulo 256.",
         WRAPS,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from netlab.base.errors import NetlabError
@@ -263,6 +264,14 @@ class LongTimeout(WaitSender):
         self.program.set_timer(now_s + 1)
 
 
+class ShortTimeout(WaitSender):
+    """The timer is half as long as it should be, and longer than a round trip."""
+
+    def on_timer(self, now_s: float) -> None:
+        super().on_timer(now_s)
+        self.program.set_timer(now_s + TIMEOUT_S / 2)
+
+
 class Returns(WaitReceiver):
     def on_datagram(self, _now_s: float, data: bytes) -> None:
         self.program.deliver(data[1:])
@@ -319,6 +328,7 @@ class LeavesTheTimer(WaitSender):
         (SendsNothing, WaitReceiver, "nothing lost", "Does on_start send the first piece?"),
         (ByTheComputersClock, WaitReceiver, "nothing lost", "set_timer() takes a later network time"),
         (LongTimeout, WaitReceiver, "data 3 lost", "And is it set to programs.TIMEOUT_S?"),
+        (ShortTimeout, WaitReceiver, "ack 2 late", "nothing may be sent again before it ends"),
         (CountsByTwo, WaitReceiver, "nothing lost", "begin with the bytes 0, 2, 4, 6, 8 ..."),
         (OneBitSender, OneBitReceiver, "data 4 lost; ack 1 late", "piece 5 was delivered where piece 3 was due"),
         (
@@ -433,6 +443,23 @@ def test_a_schedule_that_breaks_nothing_is_told_why(answer: Any, text: str) -> N
     assert text in failure_text(schedule_check(8), answer)
 
 
+def test_a_schedule_may_have_numbers_of_numpy() -> None:
+    late = late_data(6)
+    (name, late_s), *_ = late["late_s"].items()
+    given = {"pieces": np.int64(late["pieces"]), "late_s": {name: np.float32(late_s)}}
+    passes(schedule_check(6), given)
+    assert protocol(*stop_and_wait(6))(**given)["delivered"] != list(range(late["pieces"]))
+
+
+def test_a_function_that_only_returns_a_result_is_no_protocol() -> None:
+    result = protocol(WaitSender, WaitReceiver)(pieces=5)
+
+    def made_up(**given: Any) -> dict[str, Any]:
+        return {**result, "delivered": list(range(given["pieces"])), "sent": given["pieces"]}
+
+    assert "expected what protocol(MySender, MyReceiver) returns" in failure_text(CHECK.stop_and_wait, made_up)
+
+
 def test_a_schedule_that_loses_the_first_datagram_breaks_nothing() -> None:
     """The timer of a copy with a loss shifts all later pieces, so a delay that was right before is wrong then."""
     late = late_data(6)
@@ -515,6 +542,15 @@ class TimerAtAnyAck(GoBackNSender):
         self.fill(now_s)
 
 
+class TimerTooEarly(GoBackNSender):
+    """The timer is half as long as it should be, and longer than a round trip."""
+
+    def fill(self, now_s: float) -> None:
+        super().fill(now_s)
+        if self.in_flight:
+            self.program.set_timer(now_s + TIMEOUT_S / 2)
+
+
 class OneTooMany(GoBackNSender):
     def __init__(self, window: int) -> None:
         super().__init__(window + 1)
@@ -540,6 +576,7 @@ class ListInTheClass(GoBackNSender):
         (NoWrapOfTheWindow, "600 pieces", "only"),
         (OneTimeoutOfAll, "data 2, data 6 lost", "Is the timer set again"),
         (TimerAtAnyAck, "data 4 late", "It must leave the timer alone"),
+        (TimerTooEarly, "ack 1, ack 2, ack 3, ack 4 late", "nothing may be sent again before it ends"),
         (OneTooMany, "nothing lost", "before any ACK could come: 5, with a window of 4"),
         (ListInTheClass, "nothing lost", "What did your class keep of it?"),
     ],
