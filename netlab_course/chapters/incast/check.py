@@ -134,7 +134,7 @@ class Checks:
                 {"servers": 3, "response_bytes": 250_000, "rate_mbps": 100, "rtt_ms": 2},
             ],
             unit="ms",
-            tolerance=0.01,
+            tolerance=0.005,
             misconceptions=formula_slips(
                 lambda q: 8 * q.servers * q.response_bytes / (1000 * q.rate_mbps) + q.rtt_ms,
                 "Headers take the link's time, too: each 1448 bytes are a frame of 1514.",

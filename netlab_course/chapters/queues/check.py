@@ -165,7 +165,7 @@ class Checks:
                     lambda run: f"{_added_rtt_ms(run):.3g} ms",
                 ),
             ],
-            right="The link is full, and on average little more than a seventh of a BDP waits.",
+            right="The link is full, and on average about a seventh of a BDP waits, or less.",
             hints=[
                 "How many frames are a bandwidth-delay product? nl.theory.bdp_bytes(rate_mbps, rtt_ms) / 1514.",
                 "DCTCP's authors found that a seventh of it is enough.",
