@@ -190,3 +190,10 @@ def test_usual_wrong_times_of_the_last_ask_are_named(chapter: Any) -> None:
         assert words in failure_text(chapter.check.repeated, [table, interval(values), refutation, verdict])
     other = SimpleNamespace(servers=chapter.own.servers - 1, queue_packets=chapter.own.queue_packets)
     assert "must be what the exercise describes" in failure_text(chapter.check.repeated, finding(other, late))
+
+
+def test_the_ideal_time_of_packets_without_their_frames_is_too_short(chapter: Any) -> None:
+    def of_packets(servers: int, response_bytes: int, rate_mbps: float, rtt_ms: float) -> float:
+        return 8 * servers * response_bytes * 1500 / 1448 / (1000 * rate_mbps) + rtt_ms
+
+    failure_text(chapter.check.ideal, of_packets)
