@@ -19,7 +19,7 @@ class Column(NamedTuple):
     kinds: tuple[str, ...] = ALL
     """The kinds of traffic that fill it; it is NaN or None for all others."""
     value: Callable[[Any, Row], object] | None = None
-    """Return the value from an item's `Measure` and its known columns (NaN for others); None if its module or totals have it."""
+    """Return the value from an item's `Measure`, its totals and its module's numbers (NaN for others); None if one of them has it."""
 
 
 FLOWS = (
