@@ -328,8 +328,11 @@ def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
             kept = _keep_copy(path)
         new.replace(path)
     except BaseException:
-        for made in filter(None, (new, kept)):
-            made.unlink(missing_ok=True)
+        # An interrupt may come after the replacement: `new` is gone then, and `kept` is the only copy of the old file.
+        if new.exists():
+            new.unlink()
+            if kept is not None:
+                kept.unlink(missing_ok=True)
         raise
     return kept
 

@@ -284,6 +284,28 @@ def test_a_full_disk_changes_nothing_and_leaves_nothing_behind(places: tuple[Pat
     assert load(mine / "01_udp_loss.ipynb")["limit"] == ("y = ..." if damaged else "x = 4.8")
 
 
+def test_ctrl_c_after_the_replacement_keeps_the_students_file(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came, mine = places
+    list(copies.update(mine))
+    save(mine / "01_udp_loss.ipynb", {**OLD, "cells": [*OLD["cells"], {"id": "mine", "source": "1"}]})
+    save(came / "01_udp_loss.ipynb", NEW)
+    replace = Path.replace
+
+    def interrupted(path: Path, target: Path) -> Path:
+        replace(path, target)
+        if target.name == "01_udp_loss.ipynb":
+            raise KeyboardInterrupt
+        return target
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(copies.update(mine))
+    (kept,) = mine.glob("01_udp_loss (*).ipynb")
+    assert "mine" in load(kept) and not list(mine.glob(".new-*"))
+
+
 @pytest.mark.parametrize("links", [True, False])
 def test_an_update_keeps_a_notebooks_mode_where_files_can_have_two_names_or_not(
     places: tuple[Path, Path], links: bool, monkeypatch: pytest.MonkeyPatch
