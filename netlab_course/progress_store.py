@@ -104,9 +104,17 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    """Replace a file by one with this JSON object, so that no reader sees half of it. Raises OSError when that is
-    impossible.
+    """Replace a file by one with this JSON object, so that no reader sees half of it. If that is impossible, raises
+    OSError and leaves nothing.
     """
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.stem}-", delete=False) as file:
-        json.dump(content, file, indent=1)
-    Path(file.name).replace(path)
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=f".{path.stem}-", delete=False, encoding="utf-8"
+    ) as file:
+        new = Path(file.name)
+        try:
+            json.dump(content, file, indent=1)
+            file.close()
+            new.replace(path)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise

@@ -75,6 +75,19 @@ def test_no_half_written_file_is_left(tmp_path: Path) -> None:
     assert {path.name for path in progress_store.directory().iterdir()} == {"passed.json", ".passed.lock"}
 
 
+def test_a_full_disk_costs_the_record_only_and_leaves_no_file() -> None:
+    progress_store.record("udp_loss", "limit")
+    before = sorted(path.name for path in progress_store.directory().iterdir())
+    # No file may grow beyond 50 bytes, which the record of another pass would need.
+    program = (
+        "import resource, signal; from netlab_course import progress_store\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50)); progress_store.record('udp_loss', 'q' * 50)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert sorted(path.name for path in progress_store.directory().iterdir()) == before
+    assert progress_store.passed_exercises() == {"udp_loss": ["limit"]}
+
+
 def test_chapters_that_are_open_at_once_lose_no_pass() -> None:
     program = (
         "import sys; from netlab_course import progress_store\nsys.stdin.readline()\n"
