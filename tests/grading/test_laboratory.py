@@ -81,7 +81,7 @@ def scenario(*traffic: Any, duration_s: float = 1) -> dict[str, Any]:
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Experiments that take no time."""
-    run = SimpleNamespace(flows=pd.DataFrame({"sent_bytes": [1e6]}))
+    run = SimpleNamespace(flows=pd.DataFrame({"kind": ["tcp"], "sent_bytes": [1e6]}))
     monkeypatch.setattr("netlab_classroom.grading.laboratory.measure_scenario", lambda _scenario, _most_s: run)
 
 
@@ -103,13 +103,27 @@ def test_a_submission_sends_so_many_packets_at_most() -> None:
         there.measure(scenario(*flood, duration_s=0.4), graded=True)
 
 
+def test_each_packet_of_a_submission_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 1000 Mbit/s in datagrams of 1448 bytes: 0.863 million in 10 s for each flow, of 20 million allowed.
+    flood = [Udp("h1", "h2", rate_mbps=1000, payload_bytes=1448) for _ in range(10)]
+    rows = {"kind": ["udp"] * 10 + ["tcp"], "sent_bytes": [1.25e9] * 10 + [1448e6]}
+    run = SimpleNamespace(flows=pd.DataFrame(rows))
+    monkeypatch.setattr(laboratory, "measure_scenario", lambda _scenario, _most_s: run)
+    there = Laboratory("seed")
+    there.measure(scenario(*flood, duration_s=10), graded=True)
+    there.measure(scenario(*flood, duration_s=10), graded=True)
+    assert there._packets == pytest.approx(2 * 10 * 1.25e9 / 1448 + 2e6)
+    with pytest.raises(RefusedError, match="20 million packets"):
+        there.measure(scenario(*flood, duration_s=10), graded=True)
+
+
 def test_all_runs_of_a_submission_share_a_wall_clock_time(monkeypatch: pytest.MonkeyPatch) -> None:
     allowed_s: list[float] = []
     clock_s = iter(range(0, 10_000, 100))
 
     def measured(_scenario: object, max_s: float) -> object:
         allowed_s.append(max_s)
-        return SimpleNamespace(flows=pd.DataFrame({"sent_bytes": [0.0]}))
+        return SimpleNamespace(flows=pd.DataFrame({"kind": ["udp"], "sent_bytes": [0.0]}))
 
     monkeypatch.setattr(laboratory, "measure_scenario", measured)
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock_s)))
