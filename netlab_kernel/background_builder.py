@@ -42,11 +42,12 @@ def _begin() -> IO[str] | None:
         file = background_build.path().open("a+")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if background_build.path().exists() and os.path.samestat(
-                os.fstat(file.fileno()), background_build.path().stat()
-            ):
+            if os.path.samestat(os.fstat(file.fileno()), background_build.path().stat()):
                 return file
+            # Try again: another build has just begun.
+        except FileNotFoundError:
             # Try again: a build that has just ended removed this file.
+            pass
         except BlockingIOError:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -91,6 +92,11 @@ def main() -> int:
             building.build(progress=report, kinds=(building.POCKET,))
         except (KernelError, OSError) as error:
             write_entries({"failure": str(error)})
+            return 1
+        except Exception as error:  # noqa: BLE001 (this process has no terminal for a traceback)
+            write_entries(
+                {"failure": f"{type(error).__name__}: {error}. This is a mistake in netlab; please report it."}
+            )
             return 1
         except KeyboardInterrupt:
             write_entries({"failure": "The build was stopped."})

@@ -78,7 +78,11 @@ def test_processes_that_look_see_no_build_in_each_other_and_keep_none_from_begin
 
 @pytest.mark.parametrize(
     ("raised", "status", "why"),
-    [(KernelError("No source."), 1, "No source."), (KeyboardInterrupt(), 130, "The build was stopped.")],
+    [
+        (KernelError("No source."), 1, "No source."),
+        (KeyboardInterrupt(), 130, "The build was stopped."),
+        (TypeError("a list"), 1, "TypeError: a list. This is a mistake in netlab; please report it."),
+    ],
 )
 def test_why_it_ended_is_kept_until_the_next_begins(
     monkeypatch: pytest.MonkeyPatch, raised: BaseException, status: int, why: str
