@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -187,8 +188,10 @@ class QueueChoice:
     choice: str
     """The best queue."""
 
+    # Pandas copies the scenario of a table at each operation, and all conditions ask for these two.
+    @functools.cached_property
     def losses(self) -> dict[str, pd.Series[float]]:
-        """Return the loss rates (0 to 1) of each queue, by its letter, as a series by seed."""
+        """The loss rates (0 to 1) of each queue, by its letter, as a series by seed."""
         return {queue: table.set_index("seed")["loss_rate"].astype(float) for queue, table in self.tables.items()}
 
     def runs_by_queue(self) -> dict[str, int]:
@@ -205,7 +208,7 @@ class QueueChoice:
         """Return the loss rates of the second best queue minus those of the choice, by all seeds that both have; the
         name of the series is that queue. Raises ValueError if no other queue has two seeds in common with the choice.
         """
-        return min(self._pairs(), key=lambda pair: float(pair.mean()))
+        return min(self._pairs, key=lambda pair: float(pair.mean()))
 
     def differences(self) -> pd.Series[float]:
         """Return the differences of `all_pairs` for fresh seeds alone, those that the third queue does not have.
@@ -214,17 +217,19 @@ class QueueChoice:
         pairs = self.all_pairs()
         return pairs[~pairs.index.isin(self._first_seeds())]
 
+    @functools.cached_property
     def _pairs(self) -> list[pd.Series[float]]:
-        """Return the differences to each other queue that has two seeds or more in common with the choice."""
-        losses = self.losses()
+        """The differences to each other queue that has two seeds or more in common with the choice."""
         pairs = [
-            (losses[queue] - losses[self.choice]).dropna().rename(queue) for queue in QUEUES if queue != self.choice
+            (self.losses[queue] - self.losses[self.choice]).dropna().rename(queue)
+            for queue in QUEUES
+            if queue != self.choice
         ]
         return [pair for pair in pairs if len(pair) > 1]
 
     def _first_seeds(self) -> set[int]:
         """Return the seeds of the queue that is neither the choice nor the next best; none if no next best is known."""
-        compared = {self.choice, self.all_pairs().name} if self._pairs() else set(QUEUES)
+        compared = {self.choice, self.all_pairs().name} if self._pairs else set(QUEUES)
         return {int(seed) for queue in QUEUES if queue not in compared for seed in self.tables[queue]["seed"]}
 
     def right(self) -> Interval:
@@ -240,16 +245,14 @@ class QueueChoice:
         """Return the interval of the difference between the second best queue and the choice that ignores the seeds and
         is wider, a known mistake: that of two independent samples (Welch).
         """
-        losses = self.losses()
-        return interval(losses[str(self.differences().name)], losses[self.choice])
+        return interval(self.losses[str(self.differences().name)], self.losses[self.choice])
 
     def combined(self) -> tuple[float, float]:
         """Return the difference between the means of the second best queue and the choice, and the root of the sum of
         the squares of both half widths: a known mistake, as this is no 95 % interval.
         """
-        losses = self.losses()
-        mean, half = interval(losses[self.choice])
-        other, its_half = interval(losses[str(self.differences().name)])
+        mean, half = interval(self.losses[self.choice])
+        other, its_half = interval(self.losses[str(self.differences().name)])
         return other - mean, math.hypot(half, its_half)
 
 
@@ -312,7 +315,7 @@ def _slip(found: QueueChoice) -> str:
     mean, half = found.interval
     got = f"{mean:.4g} ± {half:.2g}"
     right_mean, right_half = found.right()
-    losses = found.losses()
+    losses = found.losses
     slips: list[tuple[tuple[float, float], str]] = [
         ((-right_mean, right_half), "the other way round: subtract the loss rate of your choice"),
         (found.unpaired(), "the interval of two independent samples; subtract seed by seed, then take the interval"),
@@ -355,7 +358,7 @@ def _decision(own: StudentValues) -> Decision:
                 ),
             ),
             Condition(
-                lambda found: found.runs() <= BUDGET_RUNS and all(len(each) > 1 for each in found.losses().values()),
+                lambda found: found.runs() <= BUDGET_RUNS and all(len(each) > 1 for each in found.losses.values()),
                 f"All tables together may have {BUDGET_RUNS} runs, and each must have two or more.",
                 "Where is another run worth most?",
                 lambda found: (
