@@ -11,9 +11,9 @@ lab:  ## open your copies of the chapters in JupyterLab; what they do not need a
 setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when all is there
 	@sh tools/setup.sh
 
-# Every CPU runs tests, but not more than memory is sure to hold: a guest may take a gigabyte. A file stays on one worker,
-# because a notebook's cells need each other.
-WORKERS := -n logical --maxprocesses 8 --dist loadfile
+# One worker more than CPUs, because tests of browsers and of real time wait, and not more than memory is sure to hold: a
+# guest may take a gigabyte. A file stays on one worker, because a notebook's cells need each other.
+WORKERS := -n $(shell n=$$(($$(nproc) + 1)); echo $$((n < 8 ? n : 8))) --dist loadfile
 # Some images forbid bytecode: each of the thousand programs and guests that tests start would compile netlab again.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
 ARGS ?=
