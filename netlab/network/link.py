@@ -57,7 +57,8 @@ class LinkShape:
     duplicate_rate : float
         Probability in [0, 1] with which a packet arrives twice.
     queue_packets, queue_bytes : int or None
-        Room of the queue before the rate limit, in packets or in bytes; with neither, the kernel's 1000 packets.
+        Room of the queue before the rate limit, in packets or in bytes; with neither, the kernel's 1000 packets. Up to
+        2018 bytes more wait behind it for transmission: one full frame, or ten frames of 200 bytes.
     aqm : str
         Discipline of that queue: fifo, red, codel, fq_codel, pie, fq_pie, cake, dualpi2, fq, sfq, choke, drr or ets;
         `netlab.network.queues` says what each does. (The limit of cake counts kernel memory, so it holds fewer packets; fq and
