@@ -8,7 +8,7 @@ from typing import Any
 from netlab.base.headers import FRAME_BYTES
 from netlab.base.units import mbps_to_bps, ms_to_us
 from netlab.network.queues import MAX_CHOKE_PACKETS
-from netlab_engines.netlink import classes, qdiscs, wire
+from netlab_engines.netlink import classes, qdiscs, red, wire
 from netlab_engines.netlink.qdiscs import Classes, Option, Qdisc, number, qdisc_with_options
 from netlab_engines.netlink.queue_spec import QueueSpec
 
@@ -120,7 +120,7 @@ def _red(spec: QueueSpec) -> Qdisc:
     low = options.get("min_packets", max(1, largest / 3))
     high = options.get("max_packets", 3 * low)
     bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
-    return qdiscs.red(
+    return red.red(
         spec.bytes,
         round(low * FRAME_BYTES),
         round(high * FRAME_BYTES),
@@ -162,7 +162,7 @@ def _nearest_burst(burst: int, low_bytes: float, high_bytes: int, bandwidth_bps:
     low_packets = low_bytes / RED_PACKET_BYTES
     least = round(low_packets) + 1
     # RED keeps the average in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
-    log = min(31 - high_bytes.bit_length(), qdiscs.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps))
+    log = min(31 - high_bytes.bit_length(), red.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps))
     while burst > least and burst + 1 - low_packets > (1 - (1 - 2**-log) ** burst) * 2**log:
         burst = max(least, burst * 9 // 10)
     return max(burst, least)
@@ -274,7 +274,7 @@ def _choke(spec: QueueSpec) -> Qdisc:
     low = options.get("min_packets", max(2, high // 3))
     high = max(high, low + 1)
     bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
-    return qdiscs.choke(
+    return red.choke(
         max(class_packets, high),
         low,
         high,

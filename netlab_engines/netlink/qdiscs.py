@@ -1,20 +1,17 @@
 """Queue disciplines with their options, each as a line of `tc` and as a netlink message.
 
 Both are written next to each other, so that they cannot differ. The arithmetic is iproute2's, so that a queue is the
-same as one that `tc` makes: times in ticks of 64 ns for netem, RED's weight and idle table from its burst and bandwidth
-(tc-red(8); S. Floyd and V. Jacobson, Random Early Detection Gateways for Congestion Avoidance, 1993). A test compares
-the messages with those of a real `tc`.
+same as one that `tc` makes: times in ticks of 64 ns for netem. A test compares the messages with those of a real `tc`.
+`red` has RED and CHOKe, which need more of it.
 """
 
-import math
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from netlab.base.errors import NetlabError
-from netlab.base.units import BITS_PER_BYTE
 from netlab_engines.netlink import wire
+from netlab_engines.netlink.units import U32, ticks, whole_bytes_per_s, xmit_ticks
 from netlab_engines.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, TCA_OPTIONS, attribute, message, text, u32, u64
 
 TC_H_ROOT, TC_H_INGRESS = 0xFFFFFFFF, 0xFFFFFFF1
@@ -23,20 +20,13 @@ ETH_P_ALL = 3
 TC_ACT_STOLEN = 4
 TCA_EGRESS_REDIR = 1
 LINKLAYER_ETHERNET = 1
-TICKS_PER_US = 15.625
-"""A tick of the kernel's packet scheduler is 64 ns."""
-U32 = 0xFFFFFFFF
 CELL_LOG = 3
-MAX_WLOG = 32
-RED_IDLE_CELLS = 512
-"""RED's average is 0 after the time of this number of cells of the idle table (iproute2, tc/tc_red.c)."""
 
 _RATESPEC = struct.Struct("=BBHhHI")
 _TBF = struct.Struct("=12s12sIII")
 _NETEM = struct.Struct("=IIIIII")
 _NETEM_RATE = struct.Struct("=IiIi")
 _GEMODEL = struct.Struct("=IIII")
-_RED = struct.Struct("=IIIBBBB")
 _SFQ = struct.Struct("=IiIIII48x")
 _MIRRED = struct.Struct("=IIiiiiI")
 _SIZE_SPEC = struct.Struct("=BBhiIIII")
@@ -277,10 +267,10 @@ def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: in
     min_bytes : int
         The least length to count for a packet, in bytes.
     """
-    rate = _bytes_per_s(rate_bps)
+    rate = whole_bytes_per_s(rate_bps)
     spec = _RATESPEC.pack(CELL_LOG, LINKLAYER_ETHERNET, overhead_bytes, -1, min_bytes, min(rate, U32))
     # iproute2's table of times by size is left out: if the link layer is given, the kernel does not read it.
-    parts = [attribute(1, _TBF.pack(spec, bytes(12), limit_bytes, _xmit_ticks(rate, burst_bytes), 0))]
+    parts = [attribute(1, _TBF.pack(spec, bytes(12), limit_bytes, xmit_ticks(rate, burst_bytes), 0))]
     parts.append(u32(6, burst_bytes))
     if rate > U32:
         parts.append(u64(4, rate))
@@ -339,7 +329,7 @@ def netem(
         words.append(f"duplicate {_percent(duplicate_rate)}")
     if rate_bps is not None:
         words.append(f"rate {rate_bps}bit" + (f" {overhead_bytes}" if overhead_bytes else ""))
-        rate = _bytes_per_s(rate_bps)
+        rate = whole_bytes_per_s(rate_bps)
         if rate > U32:
             parts.append(u64(8, rate))
         parts.append(attribute(6, _NETEM_RATE.pack(min(rate, U32), overhead_bytes, 0, 0)))
@@ -347,184 +337,14 @@ def netem(
         words.append(f"seed {seed}")
         parts.append(u64(14, seed))
     fixed = _NETEM.pack(
-        _ticks(delay_us or 0),
+        ticks(delay_us or 0),
         limit_packets,
         0 if burst_loss is not None else _share(loss_rate),
         0,
         _share(duplicate_rate),
-        _ticks(jitter_us),
+        ticks(jitter_us),
     )
     return Qdisc("netem", " ".join(words), attribute(TCA_OPTIONS, fixed + b"".join(parts)))
-
-
-def red(
-    limit_bytes: int,
-    low_bytes: int,
-    high_bytes: int,
-    burst_packets: int,
-    probability: float,
-    bandwidth_bps: int,
-    *,
-    ecn: bool,
-    packet_bytes: int = 1000,
-) -> Qdisc:
-    """Return the qdisc of Random Early Detection (RED), not attached to an interface, for a queue of `limit_bytes`:
-    between the two thresholds of the average in bytes it drops or, if `ecn`, marks packets, with up to this
-    probability, above the upper one it drops all. `burst_packets`, the link's rate in bit/s and the mean packet size in
-    bytes set the weight of the average. Raises NetlabError if the kernel cannot represent them.
-
-    Parameters
-    ----------
-    limit_bytes : int
-        The capacity of the queue in bytes.
-    low_bytes, high_bytes : int
-        The thresholds of the average queue length in bytes, between which packets are dropped or marked.
-    burst_packets : int
-        The burst that may pass while the average is low, in packets.
-    probability : float
-        The drop probability at the higher threshold, in (0, 1].
-    bandwidth_bps : int
-        The rate of the link in bit/s.
-    ecn : bool
-        Mark packets instead of dropping them.
-    packet_bytes : int
-        The mean length of a packet in bytes.
-    """
-    logs, table, share = _red_average(low_bytes, high_bytes, burst_packets, probability, bandwidth_bps, packet_bytes)
-    parms = _RED.pack(limit_bytes, low_bytes, high_bytes, *logs, 0)
-    # A value and a mask of its valid bits: ecn, harddrop, adaptive, nodrop.
-    flags = struct.pack("=II", int(ecn), 0xF)
-    return Qdisc(
-        "red",
-        f"red limit {limit_bytes}b min {low_bytes}b max {high_bytes}b avpkt {packet_bytes}b burst {burst_packets} "
-        f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
-        attribute(TCA_OPTIONS, attribute(1, parms), table, share, attribute(4, flags)),
-    )
-
-
-def choke(
-    limit_packets: int,
-    low_packets: int,
-    high_packets: int,
-    burst_packets: int,
-    probability: float,
-    bandwidth_bps: int,
-    *,
-    ecn: bool,
-    packet_bytes: int = 1000,
-) -> Qdisc:
-    """Return the qdisc of CHOKe, not attached to an interface: as RED, with its limit and thresholds in packets, it
-    drops or, if `ecn`, marks packets with up to this probability; it also drops an arriving packet together with a
-    queued one of the same flow. `burst_packets`, the link's rate in bit/s and the mean size of packets in bytes set the
-    weight of the average. Raises NetlabError if the kernel cannot represent them.
-    """
-    low_bytes, high_bytes = low_packets * packet_bytes, high_packets * packet_bytes
-    logs, table, share = _red_average(low_bytes, high_bytes, burst_packets, probability, bandwidth_bps, packet_bytes)
-    parms = _RED.pack(limit_packets, low_packets, high_packets, *logs, int(ecn))
-    return Qdisc(
-        "choke",
-        f"choke limit {limit_packets} min {low_packets} max {high_packets} avpkt {packet_bytes}b burst {burst_packets} "
-        f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
-        attribute(TCA_OPTIONS, attribute(1, parms), table, share),
-    )
-
-
-def _red_average(
-    low_bytes: int, high_bytes: int, burst_packets: int, probability: float, bandwidth_bps: int, packet_bytes: int
-) -> tuple[tuple[int, int, int], bytes, bytes]:
-    """Return three values for the average of RED and CHOKe: a tuple of three logarithms (the number log for the weight
-    2**-log, that for the probability, and log2 of the length in ticks of a cell of the idle table); the netlink
-    attribute with that table; and the one with the probability. Thresholds and `packet_bytes`, the mean size of
-    packets, are in bytes, `bandwidth_bps` is in bit/s. Raises NetlabError if the kernel cannot represent them.
-    """
-    weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
-    cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
-    probability_log = red_probability_log(low_bytes, high_bytes, probability)
-    # A probability of 1 becomes 0 here, as in iproute2: the kernel then uses its log.
-    share = int(probability * 2**32) & U32
-    return (weight_log, probability_log, cell_log), attribute(2, table), u32(3, share)
-
-
-def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int:
-    """Return the number log, from 1 to 31, for which 2**-log is the averaging weight of RED with the lower threshold
-    `low_bytes` in bytes, bursts of `burst_packets` packets, and packets of `packet_bytes` bytes: the largest weight
-    with which such a burst does not raise the average above the threshold. Raises NetlabError if there is none.
-
-    >>> red_weight_log(12617, 21, 1000)
-    4
-    """
-    target = burst_packets + 1 - low_bytes / packet_bytes
-    if target < 1:
-        raise NetlabError(f"RED: a burst of {burst_packets} packets is too small for a threshold of {low_bytes} bytes.")
-    weight = 0.5
-    for log in range(1, MAX_WLOG):
-        if target <= (1 - (1 - weight) ** burst_packets) / weight:
-            return log
-        weight /= 2
-    raise NetlabError(f"RED: a burst of {burst_packets} packets is too large for a threshold of {low_bytes} bytes.")
-
-
-def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
-    """Return the largest number that `red_weight_log` may have, so that the kernel has an idle table for it, for
-    packets of `packet_bytes` bytes on a link of `bandwidth_bps` bit/s; with larger ones the average falls too slowly.
-
-    >>> red_max_weight_log(1000, 1000), red_max_weight_log(1000, 10_000_000)
-    (8, 21)
-    """
-    packet_ticks = _xmit_ticks(_bytes_per_s(bandwidth_bps), packet_bytes)
-    logs = range(MAX_WLOG - 1, 1, -1)
-    return next((log for log in logs if _red_cell_log(log, packet_ticks) is not None), 1)
-
-
-def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> int:
-    """Return the number of times that `probability`, divided by the distance of the thresholds `low_bytes` and
-    `high_bytes` in bytes, must be doubled until it exceeds 1. Raises NetlabError if the probability is too small.
-    """
-    share = probability / (high_bytes - low_bytes)
-    for log in range(MAX_WLOG):
-        if share > 1:
-            return log
-        share *= 2
-    raise NetlabError(
-        f"RED: a probability of {probability} is too small for thresholds of {low_bytes} and {high_bytes} bytes."
-    )
-
-
-def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tuple[int, bytes]:
-    """Return RED's idle table, from which the kernel computes how far the average falls while the queue is empty: a
-    tuple of the log2 of a cell's length in ticks of 64 ns, and the 256 cells as bytes, each the log2 of a fall, at most
-    31. The average has the weight 2**-`weight_log`, packets have `packet_bytes` bytes, and the rate is in bytes/s.
-    Raises NetlabError if the average falls too slowly for a table.
-    """
-    packet_ticks = _xmit_ticks(bytes_per_s, packet_bytes)
-    if not packet_ticks:
-        # A packet takes less than a microsecond: iproute2 divides by zero and leaves the table empty.
-        return 0, bytes([*[0] * 255, 31])
-    cell_log = _red_cell_log(weight_log, packet_ticks)
-    if cell_log is None:
-        raise NetlabError(
-            f"RED: an average with a weight of 2**-{weight_log} falls too slowly for a rate of {bytes_per_s} bytes/s."
-        )
-    per_tick = _red_fall(weight_log, packet_ticks)
-    cells = [min(31, int((cell << cell_log) * per_tick) & 0xFF) for cell in range(1, 255)]
-    return cell_log, bytes([0, *cells, 31])
-
-
-def _red_fall(weight_log: int, packet_ticks: int) -> float:
-    """Return the negative natural logarithm of the factor by which RED's average, of weight 2**-`weight_log`, decreases
-    in a tick of 64 ns without packets, if a packet takes `packet_ticks` ticks.
-    """
-    return -math.log(1 - 1 / (1 << weight_log)) / packet_ticks
-
-
-def _red_cell_log(weight_log: int, packet_ticks: int) -> int | None:
-    """Return the log2 of the length in ticks of 64 ns of a cell of RED's idle table, for an average of weight
-    2**-`weight_log` and packets that take `packet_ticks` ticks; None if the longest cell is too short.
-    """
-    if not packet_ticks:
-        return 0
-    average_ticks = 31 / _red_fall(weight_log, packet_ticks)
-    return next((log for log in range(MAX_WLOG) if average_ticks / (1 << log) < RED_IDLE_CELLS), None)
 
 
 def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
@@ -556,24 +376,7 @@ def flow_rate(rate_bps: int) -> Option:
     """Return the option of fq that limits the rate of each flow to `rate_bps` bit/s; the kernel gets at most 2**32 - 1
     bytes/s.
     """
-    return Option(f"maxrate {rate_bps}bit", u32(7, min(_bytes_per_s(rate_bps), U32)))
-
-
-def _bytes_per_s(rate_bps: int) -> int:
-    """Return a rate in bit/s as whole bytes/s, rounded down."""
-    return rate_bps // BITS_PER_BYTE
-
-
-def _ticks(us: float) -> int:
-    """Return a time in µs as whole ticks of the kernel's packet scheduler, which take 64 ns each, rounded down."""
-    return int(us * TICKS_PER_US)
-
-
-def _xmit_ticks(rate: int, size: int) -> int:
-    """Return the number of ticks of 64 ns in which `size` bytes leave at `rate` bytes/s (at most 2**32 - 1); the time
-    is first rounded down to whole microseconds, as in iproute2.
-    """
-    return _ticks(int(1e6 * (size / min(rate, U32))))
+    return Option(f"maxrate {rate_bps}bit", u32(7, min(whole_bytes_per_s(rate_bps), U32)))
 
 
 def _share(rate: float) -> int:

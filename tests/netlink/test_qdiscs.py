@@ -12,8 +12,9 @@ from netlab.network import queues
 from netlab.runs.scenario import Scenario
 from netlab_engines.netlink import classes, disciplines, links
 from netlab_engines.netlink.disciplines import DRR_CLASSES, ETS_QUANTA_BYTES
-from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, fifo, ingress, netem, red, redirect, removal, tbf
+from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, fifo, ingress, netem, redirect, removal, tbf
 from netlab_engines.netlink.queue_spec import QueueSpec
+from netlab_engines.netlink.red import red
 from netlab_engines.netlink.wire import batch, message
 from netlab_engines.planning.shaping import shape_network
 
