@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 import sys
 import time
 import weakref
 from collections.abc import Container, Iterator, Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
@@ -36,8 +34,9 @@ from netlab.runs.scenario import DEFAULT_INTERVAL_S, Scenario, first_addresses, 
 from netlab.traffic import Command, Tcp, Traffic, Udp
 from netlab_engines import selection
 from netlab_engines.base import agent_plan, refuse_own
-from netlab_engines.files import CAPTURES
 from netlab_engines.lab import flow_ends, magics
+from netlab_engines.lab.captures import LiveCapture
+from netlab_engines.lab.flows import LiveFlow
 from netlab_engines.lab.links import LiveLink
 from netlab_engines.lab.nodes import Host
 from netlab_engines.lab.session import Session
@@ -430,92 +429,6 @@ class Lab:
         self._queues += found["queues"]
         self._items = found["items"]
         self._totals = found
-
-
-class LiveFlow:
-    """A flow that was started in a live network; `label` is its name in the tables.
-
-    Attributes
-    ----------
-    stopped_s : float or None
-        The network time in s at which it was stopped, or None if it was not.
-    """
-
-    def __init__(self, lab: Lab, label: str) -> None:
-        """Make the object for the running flow with this label of the live network `lab`; nothing is started."""
-        self._lab = lab
-        self.label = label
-        self.stopped_s: float | None = None
-
-    def __repr__(self) -> str:
-        """Return a text with the flow's label, for display."""
-        return f"LiveFlow({self.label!r})"
-
-    @property
-    def row(self) -> pd.Series:
-        """The flow's row of `lab.flows`, with its totals so far. Raises IndexError if the flow has not begun."""
-        flows = self._lab.flows
-        found: pd.Series = flows[flows.flow == self.label].iloc[0]
-        return found
-
-    @property
-    def intervals(self) -> pd.DataFrame:
-        """The rows of `lab.intervals` of this flow, one for each interval so far, with a new index from 0."""
-        rows = self._lab.intervals
-        return rows[rows.flow == self.label].reset_index(drop=True)
-
-    def stop(self) -> None:
-        """Stop the flow now and note the time in `stopped_s`; its rows stay in the tables. A second call does
-        nothing.
-        """
-        if self.stopped_s is None:
-            self.stopped_s = self._lab.session.request().stop(label=self.label)["now_s"]
-
-
-class LiveCapture:
-    """A running capture of the packets of a live network's link."""
-
-    def __init__(self, lab: Lab, item: Capture, label: str, interfaces: list[str]) -> None:
-        """Make the object for a capture that runs in the live network `lab`; nothing is started. `item` has its
-        settings, `label` is its name there, and `interfaces` are the names of the sending interfaces of the link's two
-        directions.
-        """
-        self._lab = lab
-        self._item = item
-        self._label = label
-        self._interfaces = interfaces
-        self._path: Path | None = None
-
-    def __repr__(self) -> str:
-        """Return a text with the capture's settings, for display."""
-        return f"LiveCapture({self._item!r})"
-
-    def stop(self) -> Path:
-        """End the capture and return the path of its pcapng file, for example for Wireshark, which has only packets
-        that match the filter; the file is deleted with the live network. A second call returns the path again. Raises
-        RunError if packets were lost (the file is made all the same).
-
-        Raises
-        ------
-        RunError
-            If the capture lost packets because more arrived at one time than its ring holds.
-        """
-        if self._path is None:
-            lab = self._lab
-            lost = lab.session.request().stop_capture(name=self._label)["lost"]
-            folder = lab.session.guest.folder / CAPTURES
-            (path,) = captures.finish(folder, [(self._item, self._label, self._interfaces)], lab.origin)
-            self._path = Path(shutil.move(path, lab.artifacts / path.name))
-            if lost:
-                raise RunError(f"The capture {self._label} lost {lost} packets; the others are in {self._path}.")
-        return self._path
-
-    @property
-    def packets(self) -> pd.DataFrame:
-        """The captured packets as a table with the columns of `netlab.captures.PACKET_COLUMNS`, one row per packet;
-        reading it ends the capture, as `stop` does.
-        """
-        return captures.read_packets(self.stop())
 
 
 def _unused(label: str, used: Container[str]) -> str:
