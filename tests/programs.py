@@ -13,6 +13,10 @@ ROOT = Path(__file__).resolve().parent.parent
 def load(path: str) -> ModuleType:
     """A program of the clone, such as "tools/setup.py", loaded anew."""
     name = "netlab_" + Path(path).stem
+    folder = str((ROOT / path).parent)
+    if folder not in sys.path:
+        # A program finds the modules beside it, as when Python runs it.
+        sys.path.append(folder)
     specification = importlib.util.spec_from_file_location(name, ROOT / path)
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)

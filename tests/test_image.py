@@ -1,10 +1,8 @@
-"""The contents of the image, the start of a student's server, and the limits of a trial of the image."""
+"""The contents of the image, its build, and the start of a student's server."""
 
 from __future__ import annotations
 
 import fnmatch
-import json
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -128,57 +126,3 @@ def test_emulated_processor_is_named_for_the_other_architecture_only(image):
     assert words[words.index("--arch") + 1] == "arm64" and "QEMU_CPU=cortex-a72" in words
     assert "BASE=base" in words
     assert not any(word.startswith("QEMU_CPU") for word in image.builder_words("amd64", "base"))
-
-
-# The trial ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("rule", "holds"),
-    [
-        ({}, True),
-        ({"includes": {"caps": ["CAP_SYS_ADMIN"]}}, False),
-        ({"excludes": {"caps": ["CAP_SYS_ADMIN"]}}, True),
-        ({"excludes": {"caps": ["CAP_SYS_ADMIN"], "arches": ["s390"]}}, True),
-        ({"excludes": {"arches": ["amd64"]}}, False),
-        ({"includes": {"arches": ["amd64", "x32"]}}, True),
-        ({"includes": {"arches": ["arm64"]}}, False),
-        ({"includes": {"minKernel": "4.8"}}, True),
-        ({"includes": {"minKernel": "6.13"}}, False),
-    ],
-)
-def test_a_rule_of_the_profile_holds_as_for_a_container_without_capabilities(image, rule, holds):
-    assert image.applies(rule, "amd64", (6, 12)) is holds
-
-
-def test_a_trial_gives_a_student_no_right_that_a_hub_would_not(image, tmp_path, monkeypatch):
-    machine = os.uname().machine
-    profile = tmp_path / "seccomp.json"
-    allowed = {"names": ["read"], "action": "SCMP_ACT_ALLOW", "args": None}
-    denied = {"names": ["mount"], "action": "SCMP_ACT_ALLOW", "includes": {"caps": ["CAP_SYS_ADMIN"]}}
-    architectures = [{"architecture": f"SCMP_ARCH_{machine.upper()}", "subArchitectures": None}]
-    words = {"defaultAction": "SCMP_ACT_ERRNO", "archMap": architectures, "syscalls": [allowed, denied]}
-    profile.write_text(json.dumps(words))
-    settings = {"Entrypoint": ["tini", "--"], "Env": ["LANG=C.UTF-8"], "WorkingDir": "/home/jovyan"}
-    told = image.specification("x", tmp_path, settings, tmp_path, tmp_path, profile, ["netlab", "doctor"])
-    assert told["process"]["args"] == ["tini", "--", "netlab", "doctor"]
-    assert told["process"]["user"] == {"uid": 1000, "gid": 1000}
-    assert not any(told["process"]["capabilities"].values())
-    assert told["process"]["noNewPrivileges"] and told["root"]["readonly"]
-    writable = [mount["destination"] for mount in told["mounts"] if mount["type"] == "bind"]
-    assert writable == ["/home/jovyan", "/tmp"]
-    seccomp = told["linux"]["seccomp"]
-    assert [rule["names"] for rule in seccomp["syscalls"]] == [["read"]]
-    assert (seccomp["defaultAction"], seccomp["defaultErrnoRet"]) == ("SCMP_ACT_ERRNO", 1)
-
-
-def test_the_readmes_table_is_what_the_demo_is_held_to(image):
-    table = image.demo_table()
-    assert table[0].startswith("flow quantity theory measured")
-    assert len([line for line in table if "goodput" in line]) == 4
-
-
-def test_a_certificate_of_the_builders_is_seen(image, tmp_path):
-    mark = "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n"
-    (tmp_path / "bundle.crt").write_text("# a name\n" + mark.format("abc\ndef") + mark.format("ghi"))
-    assert image.certificates(tmp_path) == {"abcdef", "ghi"}
