@@ -4,8 +4,7 @@
     python benchmarks/busy_machine.py --busy 2   # beside 2
 
 A short run is one flow for 2 s, whose wait is mostly the guest's boot; a long one six flows over three links for 200 s. The rows:
-as it is; without a guest that was booted before; with a guest that may use all processors; with a guest that stays on its
-processor although another program computes there.
+as it is; without a guest that was booted before; with a guest that may use all processors.
 """
 
 from __future__ import annotations
@@ -86,9 +85,6 @@ def main() -> None:
                 AS_IT_IS: lambda run=run: measure(run, nullcontext(), booted=True),
                 "no guest booted before": lambda run=run: measure(run, nullcontext(), booted=False),
                 "all processors": lambda run=run: measure(run, all_processors(), booted=True),
-                "never moved": lambda run=run: measure(
-                    run, mock.patch.object(cores.Pin, "check", return_value=None), booted=True
-                ),
             }
             with busy_processes(number):
                 found = run_in_turns(contestants, options.repetitions)

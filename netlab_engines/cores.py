@@ -1,23 +1,18 @@
-"""Pin each guest to a CPU of its own, and move it if another program computes on that CPU.
+"""Pin each guest to a CPU of its own.
 
 A guest's kernel and its programs switch to each other all the time, which takes a third of the time if both are on one
-CPU. But the system's scheduler cannot move a guest that may run on one CPU only, so the process that waits for the
-guest checks its CPU.
+CPU.
 """
 
 import fcntl
 import os
 import random
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 CPU_LOCKS = Path("/tmp/netlab-cpus")
 """The directory of the CPUs' lock files, the same for all users of a machine."""
-LOOK_EVERY_S, LOOK_AT_LEAST_S = 0.5, 8.0
-CROWDED = 0.3
-"""The fraction of time that a ready guest waits for its CPU, above which the CPU counts as shared."""
 
 
 class Pin:
@@ -30,18 +25,13 @@ class Pin:
         self.cpu = -1
         self._lock: int | None = None
         self._resources = ExitStack()
-        self._is_unpinned = False
-        self._every_s = LOOK_EVERY_S
-        self._checked_s = 0.0
-        self._waited_ns: dict[int, int] = {}
 
-    def take(self, cpu: int | None = None) -> int | None:
-        """Release the present CPU, reserve another, set `cpu` to its number, and return the file descriptor of its
-        lock. With a number `cpu` only that CPU is tried; with None, every one that this process may use. If none is
-        free, return None and set the attribute `cpu` to -1. The guest is not moved.
+    def take(self) -> int | None:
+        """Release the present CPU, reserve one that this process may use, set `cpu` to its number, and return the file
+        descriptor of its lock. If none is free, return None and set the attribute `cpu` to -1. The guest is not moved.
         """
         self.release()
-        self.cpu, self._lock = self._resources.enter_context(cpu_slot(cpu))
+        self.cpu, self._lock = self._resources.enter_context(cpu_slot())
         return self._lock
 
     def release(self) -> None:
@@ -54,56 +44,16 @@ class Pin:
         self._resources.close()
         self.cpu = -1
 
-    def check(self, pid: int) -> None:
-        """If another program computes on the reserved CPU, let the processes of a guest, whose first process is `pid`,
-        run on all CPUs, and at a later call, half a second after that, pin them to the CPU on which the guest then
-        runs; to be called several times a second while the caller waits for the guest. Nothing happens if no CPU is
-        reserved, this process has only one, or the last check was less than half a second ago (up to 8 s if no CPU was
-        free).
-
-        The guest may run on all CPUs for half a second, so that the system's scheduler finds a free one, and is then
-        pinned there. The CPU is checked every half second however often this is called, and less often if no CPU is
-        free.
-        """
-        now_s = time.monotonic()
-        passed_s = now_s - self._checked_s
-        if passed_s < (LOOK_EVERY_S if self._is_unpinned else self._every_s):
-            return
-        everywhere = os.sched_getaffinity(0)
-        if len(everywhere) < 2 or (self.cpu < 0 and not self._is_unpinned):
-            return
-        guests = family(pid)
-        waited_ns = {one: found for one in guests if (found := _waited_ns(one)) is not None}
-        waited = sum(found - self._waited_ns[one] for one, found in waited_ns.items() if one in self._waited_ns)
-        self._checked_s, self._waited_ns = now_s, waited_ns
-        if self._is_unpinned:
-            self._is_unpinned = False
-            found_on = _runs_on(pid)
-            if found_on is not None:
-                self.take(found_on)
-                # Pin it even without the lock, which an idle guest may have.
-                self.cpu = found_on
-                set_affinity(guests, {found_on})
-        elif passed_s > 2 * self._every_s or waited < CROWDED * passed_s * 1e9:
-            # Ignore the statistics after a long pause.
-            self._every_s = LOOK_EVERY_S
-        else:
-            self.release()
-            self._is_unpinned = True
-            self._every_s = min(2 * self._every_s, LOOK_AT_LEAST_S)
-            set_affinity(guests, set(everywhere))
-
 
 @contextmanager
-def cpu_slot(number: int | None = None) -> Iterator[tuple[int, int | None]]:
+def cpu_slot() -> Iterator[tuple[int, int | None]]:
     """Return a context manager that reserves a CPU to which no other run on this machine is pinned, until its block
-    ends: it yields the number of the CPU and the file descriptor of its lock, or (-1, None) if all are taken. If
-    `number` is not None, only the CPU with this number is tried.
+    ends: it yields the number of the CPU and the file descriptor of its lock, or (-1, None) if all are taken.
 
     The CPUs are tried in random order, so that users in containers, who do not see each other's locks, do not all take
     the same one.
     """
-    cpus = list(os.sched_getaffinity(0)) if number is None else [number]
+    cpus = list(os.sched_getaffinity(0))
     random.shuffle(cpus)
     for cpu in cpus:
         handle = _cpu_lock(cpu)
@@ -187,13 +137,5 @@ def _waited_ns(pid: int) -> int | None:
     """
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-def _runs_on(pid: int) -> int | None:
-    """Return the number of the CPU on which the process `pid` ran last; None if it has ended."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[36])
     except (OSError, ValueError, IndexError):
         return None

@@ -117,21 +117,20 @@ class AgentProcess:
         return found
 
     def _read(self, size: int, deadline_s: float | None) -> bytearray:
-        """Read exactly `size` bytes from the agent's channel and return them; while it waits, the guest may be moved to
-        another CPU. Raises NoAnswerError if the first byte does not arrive before `deadline_s`, in s on the monotonic
-        clock (None: no limit), and RunError if the agent has ended.
+        """Read exactly `size` bytes from the agent's channel and return them. Raises NoAnswerError if the first byte
+        does not arrive before `deadline_s`, in s on the monotonic clock (None: no limit), and RunError if the agent has
+        ended.
         """
         data = bytearray(size)
         left = memoryview(data)
         while left:
-            left_s = cores.LOOK_EVERY_S if deadline_s is None else max(0.001, deadline_s - time.monotonic())
-            self.channel.settimeout(min(left_s, cores.LOOK_EVERY_S))
+            if deadline_s is None or len(left) < size:
+                self.channel.settimeout(None)
+            else:
+                self.channel.settimeout(max(0.001, deadline_s - time.monotonic()))
             try:
                 got = self.channel.recv_into(left)
             except TimeoutError:
-                self._pin.check(self.process.pid)
-                if len(left) < size or deadline_s is None or time.monotonic() < deadline_s:
-                    continue
                 raise NoAnswerError("The guest did not answer in time.") from None
             except OSError:
                 got = 0

@@ -1,4 +1,4 @@
-"""Guests have a CPU of their own, and leave it when something else computes there."""
+"""Guests have a CPU of their own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,101 +17,25 @@ from netlab_engines import cores
 SLEEPER = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
 
 
-class Machine:
-    """A stand-in for what the system says of a guest: the clock, how long it waited for its CPU, where it runs."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, cpus: set[int]) -> None:
-        self.now_s, self.waited_s, self.runs_on = 100.0, 0.0, 1
-        self.kept: list[set[int]] = []
-        monkeypatch.setattr(time, "monotonic", lambda: self.now_s)
-        monkeypatch.setattr(cores, "family", lambda pid: [pid, pid + 1])
-        monkeypatch.setattr(cores, "_waited_ns", lambda pid: int(self.waited_s * 1e9 / 2))
-        monkeypatch.setattr(cores, "_runs_on", lambda pid: self.runs_on)
-        monkeypatch.setattr(cores, "set_affinity", lambda pids, where: self.kept.append(where))
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _: cpus)
-
-    def look(self, pin: cores.Pin, seconds: float, waiting: float) -> None:
-        """Let time pass, of which the guest waits a part, in steps as whoever waits for it looks."""
-        for _ in range(round(seconds / 0.1)):
-            self.now_s += 0.1
-            self.waited_s += 0.1 * waiting
-            pin.check(1)
-
-
 @pytest.fixture(autouse=True)
 def own_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "CPU_LOCKS", tmp_path / "cpus")
 
 
-@pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(monkeypatch, {0, 1})
-
-
-def test_a_guest_that_runs_alone_stays_where_it_is(machine: Machine) -> None:
+def test_the_old_lock_is_free_also_where_the_guest_has_its_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     pin = cores.Pin()
-    pin.take(0)
-    machine.look(pin, 10, waiting=0.1)
-    assert pin.cpu == 0
-    assert machine.kept == []
-
-
-def test_guest_whose_cpu_is_busy_runs_anywhere_and_releases_its_lock(machine: Machine) -> None:
-    pin = cores.Pin()
-    pin.take(0)
-    machine.look(pin, 0.7, waiting=0.5)
-    machine.look(pin, 0.5, waiting=0.5)
-    assert machine.kept[0] == {0, 1}, "it may run anywhere"
-    machine.look(pin, 1, waiting=0)
-    assert machine.kept[1:] == [{1}], "and stays where it runs"
-    assert pin.cpu == 1
-    with cores.cpu_slot() as (free, _):
-        assert free == 0, "another guest may have the old one and not the new one"
-
-
-def test_the_old_lock_is_free_also_where_the_guest_has_its_descriptor(machine: Machine) -> None:
-    pin = cores.Pin()
-    lock = pin.take(0)
-    assert lock is not None
+    lock = pin.take()
+    assert (lock is not None, pin.cpu) == (True, 0)
     kept_by_the_guest = os.dup(lock)
     try:
-        pin.take(1)
-        with cores.cpu_slot(0) as (cpu, _):
+        assert cores.Pin().take() is None
+        pin.release()
+        assert pin.cpu == -1
+        with cores.cpu_slot() as (cpu, _):
             assert cpu == 0
     finally:
         os.close(kept_by_the_guest)
-        pin.release()
-
-
-def test_guest_is_moved_less_and_less_often_when_all_cpus_are_busy(machine: Machine) -> None:
-    pin = cores.Pin()
-    pin.take(0)
-    machine.look(pin, 60, waiting=0.6)
-    roamed = [where for where in machine.kept if len(where) == 2]
-    assert 4 <= len(roamed) <= 12
-
-
-def test_a_pause_is_not_taken_for_a_crowd(machine: Machine) -> None:
-    """A live network waits for its student between two commands, and the numbers of before say nothing."""
-    pin = cores.Pin()
-    pin.take(0)
-    machine.look(pin, 1, waiting=0)
-    machine.now_s += 60
-    machine.waited_s += 40
-    machine.look(pin, 0.1, waiting=0)
-    assert machine.kept == []
-
-
-def test_on_one_cpu_and_without_one_of_its_own_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = Machine(monkeypatch, {3})
-    pin = cores.Pin()
-    pin.take()
-    assert pin.cpu == 3
-    alone.look(pin, 10, waiting=0.9)
-    without = cores.Pin()
-    assert without.take() is None
-    alone.look(without, 10, waiting=0.9)
-    assert alone.kept == []
 
 
 @pytest.fixture
@@ -134,9 +57,7 @@ def test_the_whole_family_is_moved_and_the_system_tells_of_each(processes: list[
     for pid in processes:
         assert os.sched_getaffinity(pid) == {cpu}
         assert (cores._waited_ns(pid) or 0) >= 0
-        assert cores._runs_on(pid) in range(os.cpu_count() or 1)
     assert cores._waited_ns(2**22 + 1) is None
-    assert cores._runs_on(2**22 + 1) is None
 
 
 def test_each_cpu_is_given_to_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

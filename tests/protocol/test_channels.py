@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from netlab_classroom.grading import callee
-from netlab_engines import cores
 from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.guests import AgentProcess
 from netlab_engines.protocol.messages import encode
@@ -45,7 +44,7 @@ def sent(near: socket.socket, data: bytes) -> threading.Thread:
 def host() -> tuple[Any, socket.socket]:
     near, far = socket.socketpair()
     made = object.__new__(AgentProcess)
-    made.channel, made._pin = far, cores.Pin()
+    made.channel = far
     return made, near
 
 
