@@ -25,6 +25,7 @@ from netlab.base.headers import (
 from netlab.base.units import NS_PER_S
 
 COPY_BYTES = 1 << 20
+"""The number of bytes that are copied at once."""
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
@@ -77,14 +78,15 @@ class Frames:
     """Captured frames of one place, as arrays with an entry for each frame, in the order in which they were seen."""
 
     t_ns: Integers
-    """When."""
+    """The capture time of each frame in ns."""
     length_bytes: Integers
     """The original length of each frame."""
     data: Bytes
-    """A buffer that has the first bytes of each."""
+    """A buffer with the captured bytes of all frames."""
     starts: Integers
+    """The offset of each frame in `data`."""
     size_bytes: Integers
-    """The offset of each frame in the buffer, and the number of bytes that were kept."""
+    """The number of captured bytes of each frame."""
 
     def __len__(self) -> int:
         """Return the number of frames."""
@@ -111,9 +113,9 @@ class Heads:
     Attributes
     ----------
     kind : array
-        What the Ethernet header says that follows it.
+        The EtherType in the Ethernet header.
     ip, tcp, udp : array of bool
-        Whether the frame holds an IPv4 packet, and the head of a TCP segment or of a UDP datagram.
+        True for frames with an IPv4 packet, with the header of a TCP segment, with the header of a UDP datagram.
     protocol : array
         The number in the IP header, 0 in other frames.
     """
@@ -282,14 +284,14 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     transport = heads.transport[large]
     head_bytes = transport + np.where(udp, UDP_HEADER_BYTES, heads.tcp_bytes[large])
     left = np.maximum(0, frames.length_bytes[large] - head_bytes)
-    # In a browser 32 bits, and `repeat` and `bincount` take no more.
+    # `repeat` and `bincount` take only intp, which is 32 bits in a browser.
     counts = (-(-left // payload_bytes[large])).astype(np.intp)
-    # From here on a row is a frame; `of` is its segment.
-    of = np.repeat(np.arange(len(large)), counts)
-    number = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
-    source, offset = large[of], number * payload_bytes[large][of]
-    size = np.minimum(payload_bytes[large][of], left[of] - offset)
-    head, udp, transport = np.minimum(head_bytes[of], frames.size_bytes[source]), udp[of], transport[of]
+    # From here on a row is a frame; `segment` is the number of its large segment.
+    segment = np.repeat(np.arange(len(large)), counts)
+    number = np.arange(len(segment)) - np.repeat(np.cumsum(counts) - counts, counts)
+    source, offset = large[segment], number * payload_bytes[large][segment]
+    size = np.minimum(payload_bytes[large][segment], left[segment] - offset)
+    head, udp, transport = np.minimum(head_bytes[segment], frames.size_bytes[source]), udp[segment], transport[segment]
     body = np.clip(frames.size_bytes[source] - head - offset, 0, size)
     sizes = head + body
     starts = np.cumsum(sizes) - sizes
@@ -300,7 +302,7 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     copy(frames.data, frames.starts[source], data, starts, head)
     copy(frames.data, frames.starts[source] + head + offset, data, starts + head, body)
 
-    lengths = head_bytes[of] + size
+    lengths = head_bytes[segment] + size
     _write_integers(data, starts + ETHERNET_HEADER_BYTES + 2, lengths - ETHERNET_HEADER_BYTES, 2)
     _write_integers(
         data, starts + ETHERNET_HEADER_BYTES + 4, heads.first["identification"][source].astype(np.int64) + number, 2
@@ -312,7 +314,7 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     )
     # FIN and PSH belong to the last one, CWR to the first (RFC 3168, section 6.1.2).
     flags = starts + transport + 13
-    data[flags[~udp & (number + 1 < counts[of])]] &= 0xF6
+    data[flags[~udp & (number + 1 < counts[segment])]] &= 0xF6
     data[flags[~udp & (number > 0)]] &= 0x7F
 
     repeats = np.ones(len(frames), np.intp)
@@ -325,7 +327,7 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
         np.concatenate([frames.starts, starts + len(frames.data)]),
         np.concatenate([frames.size_bytes, sizes]),
     )
-    order[np.isin(order, large)] = len(frames) + np.arange(len(of))
+    order[np.isin(order, large)] = len(frames) + np.arange(len(segment))
     return merged.take(order)
 
 
