@@ -11,6 +11,6 @@ _LINKS = [
 ]
 HANDSHAKE_WITHOUT_LAST_ACK = (
     nl.Topology(hosts=["h1", "h2", "h3"], routers=["r1"], links=_LINKS),
-    # When the ACK comes, after one RTT, the queue is full for 20 ms.
+    # The queue is full for 20 ms when the ACK comes, after one RTT.
     [nl.Tcp("h1", "h2", num_bytes=1448), nl.Udp("h3", "h2", rate_mbps=200, start_s=0.09, duration_s=0.02)],
 )

@@ -1,4 +1,4 @@
-"""How many examples a property is tried with: all in the whole suite, in `make quick` a part."""
+"""The number of examples with which a property is tried: all in the whole suite, a part in `make quick`."""
 
 from __future__ import annotations
 

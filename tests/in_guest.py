@@ -27,10 +27,10 @@ def json_printed_by(
     program : str
         Its source, in which `{path!r}` and the other `words` are filled in.
     variables : dict, optional
-        Of its environment, beside a TMPDIR and the kernels of whoever runs the test: the guest's root has the home and the
+        Environment variables, beside TMPDIR and the test's own kernels: the guest's root has the home and the
         /tmp/netlab-0 of the host's root, into which they may not look.
     within_s : sequence of float
-        How long it may take in the guest's time, in which computing takes none; tried again with the next.
+        Limits in s of the guest's time, in which computing takes none; the program is tried again with the next limit.
     """
     path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
     source = shlex.quote(program.format(path=path, **words))

@@ -1,4 +1,4 @@
-"""When two outputs of a notebook cell say the same: equal words, and numbers that agree to a part in a thousand.
+"""Comparison of two outputs of a notebook cell: equal words, and numbers that agree to a part in a thousand.
 
 Byte for byte they agree only between equal versions of Python (docs/explanation/virtual_time.md).
 """

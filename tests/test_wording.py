@@ -37,6 +37,61 @@ def test_docstrings_fields_and_comment_blocks_are_counted_once(tmp_path: Path) -
     ]
 
 
+DESCRIPTIONS = '''"""How many boxes there are."""
+
+class Box:
+    """A box.
+
+    Attributes
+    ----------
+    width_mm : float
+        How wide it is, in mm.
+        What a second line says does not count.
+
+    Examples
+    --------
+    >>> "in another section"
+    How words begin does not matter.
+    """
+
+    weight_g = 3
+    """How many grams it weighs."""
+
+    def fill(self, items, lid):
+        """Fill the box.
+
+        Parameters
+        ----------
+        items : list
+            Number of items.
+        lid : bool
+            Whether it gets a lid.
+        """
+'''
+
+
+def test_descriptions_of_parameters_attributes_and_fields_are_examined(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "module.py").write_text(DESCRIPTIONS)
+    found = load("tools/wording.py").headless_sentences(package)
+    assert found == [
+        "package/module.py:9: How wide it is, in mm.",
+        "package/module.py:19: How many grams it weighs.",
+        "package/module.py:29: Whether it gets a lid.",
+    ]
+
+
+@pytest.mark.parametrize("word", ["When", "Whatever", "Which", "Twice"])
+def test_words_that_begin_no_noun_phrase_are_refused(word: str) -> None:
+    assert load("tools/wording.py").is_headless(f"{word} a packet is lost.")
+
+
+@pytest.mark.parametrize("word", ["How", "Whether", "What", "When", "Where", "Of", "Who"])
+def test_words_that_begin_no_description_are_refused(word: str) -> None:
+    assert load("tools/wording.py").is_headless_description(f"{word} packets.")
+
+
 @pytest.mark.parametrize(
     "sentence", ["How many packets fit", "One of the two ends", "Before sending, the queue drains"]
 )

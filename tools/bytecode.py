@@ -27,7 +27,7 @@ def compile_ahead(pyodide: Path, program: str) -> None:
     pyodide : Path
         The distribution; its lock file lists the packages. Their hashes there are not renewed.
     program : str
-        What it imports is compiled.
+        Python source whose imports are compiled.
 
     Raises
     ------

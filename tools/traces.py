@@ -29,7 +29,7 @@ class Kind:
     memory_s : float
         Time after which the rate has forgotten what it was (to 1/e).
     outages_per_minute, outage_s : float
-        How often nothing is sent, and for how long in the mean.
+        Rate of the times without transmission, and their mean length.
     most_mbps : float
     """
 

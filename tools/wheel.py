@@ -156,7 +156,7 @@ def student_wheel(
     directory : Path
         The directory of the wheel.
     files : dict
-        What `student_files` returns.
+        Files of the course, as `student_files` returns them.
     kernels : sequence of PocketKernel or LibraryKernel
         The kernels, built by the present recipe.
     platforms : sequence of str

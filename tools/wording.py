@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import inspect
 import io
+import itertools
 import re
 import sys
 import tokenize
@@ -19,17 +21,19 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGES = ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication")
 MAX_HEADLESS = {
-    ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication"): 0,
+    ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication"): 1,
     ("tests", "tools", "benchmarks", "vm"): 0,
 }
 """The largest number of such sentences in each group of folders."""
 
 # A relative clause, a pronoun or a participle in the place of the subject.
 _HEADLESS = re.compile(
-    r"(What|Whether|Where|Who|Whose|Whoever|Of|How|That|Those|Such|It|So|One|As|Than|Before|Behind|Beside|Said|Made|Taken|Told)"
-    r"\b(?!:)"
+    r"(What|Whatever|Whether|When|Where|Which|Who|Whose|Whoever|Of|How|That|Those|Such|It|So|One|As|Than|Twice|Before|Behind"
+    r"|Beside|Said|Made|Taken|Told)\b(?!:)"
 )
 _COMPLETE = re.compile(r"(How many|How much|As of|One of|Before \w+ing)\b")
+_HEADLESS_DESCRIPTION = re.compile(r"(How|Of|What|When|Where|Whether|Who)\b")
+_DESCRIBING_SECTIONS = ("Parameters", "Attributes")
 _DIRECTIVES = ("%%", "!", "type:", "noqa", "doctest", "BEGIN", "END")
 
 
@@ -42,17 +46,48 @@ def is_headless(sentence: str) -> bool:
     return bool(_HEADLESS.match(sentence)) and not _COMPLETE.match(sentence)
 
 
+def is_headless_description(sentence: str) -> bool:
+    """Return whether the description of a parameter, an attribute or a field is a question or a phrase without a noun.
+
+    >>> is_headless_description("How many packets fit"), is_headless_description("Number of packets that fit")
+    (True, False)
+    """
+    return bool(_HEADLESS_DESCRIPTION.match(sentence))
+
+
+def _string(node: ast.stmt) -> str:
+    """Return the text of a statement that is only a string, or "" for any other statement."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return node.value.value.strip()
+    return ""
+
+
+def descriptions(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line number and the first line of each docstring of a field and of each description of a parameter or an
+    attribute in Python source.
+    """
+    docstrings = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if not ast.get_docstring(node):
+                continue
+            docstrings.add(node.body[0])
+            section = ""
+            lines = inspect.cleandoc(_string(node.body[0])).splitlines()
+            for number, (above, text) in enumerate(itertools.pairwise(lines), node.body[0].lineno + 1):
+                if re.fullmatch("-{3,}", text):
+                    section = above
+                elif section in _DESCRIBING_SECTIONS and text.startswith(" ") and above and not above.startswith(" "):
+                    yield number, text.strip()
+        elif isinstance(node, ast.Expr) and node not in docstrings and (field := _string(node)):
+            yield node.lineno, field.splitlines()[0]
+
+
 def sentences(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line number and the first line of each docstring and of each block of comments in Python source."""
     for node in ast.walk(ast.parse(source)):
-        text = None
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node)
-            line = node.body[0].lineno if text else 0
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            text, line = node.value.value, node.lineno
-        if text and text.strip():
-            yield line, text.strip().splitlines()[0]
+        if isinstance(node, ast.Expr) and (text := _string(node)):
+            yield node.lineno, text.splitlines()[0]
     previous_line = -1
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.COMMENT:
@@ -64,13 +99,14 @@ def sentences(source: str) -> Iterator[tuple[int, str]]:
 
 
 def headless_sentences(folder: Path) -> list[str]:
-    """Return the place and the text of each headless sentence in the Python files of a folder."""
-    return [
-        f"{path.relative_to(folder.parent)}:{line}: {sentence}"
-        for path in sorted(folder.rglob("*.py"))
-        for line, sentence in sorted(set(sentences(path.read_text(encoding="utf-8"))))
-        if is_headless(sentence)
-    ]
+    """Return the place and the text of each headless sentence and description in the Python files of a folder."""
+    found = []
+    for path in sorted(folder.rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        headless = {place for place in sentences(source) if is_headless(place[1])}
+        headless |= {place for place in descriptions(source) if is_headless_description(place[1])}
+        found += [f"{path.relative_to(folder.parent)}:{line}: {sentence}" for line, sentence in sorted(headless)]
+    return found
 
 
 def main() -> int:

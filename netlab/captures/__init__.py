@@ -1,8 +1,8 @@
 """Captures: what the agent wrote of a link becomes a pcapng file and a table.
 
-A capture has two interfaces, the link's two ends. What leaves an end is stamped when the first of its bits goes onto the
-wire, what arrives when the last has come (a departure behind a queue may be early by up to a third of a frame's time, which its rate
-limit has in reserve). Segments that left a host as one and would be cut by its network card
+A capture has two interfaces, the link's two ends. A frame that leaves an end is stamped when its first bit goes onto the
+wire, a frame that arrives when its last bit has come (a departure behind a queue may be early by up to a third of a
+frame's time, which its rate limit has in reserve). Segments that left a host as one and would be cut by its network card
 (segmentation offload) are cut here: on a wire no frame exceeds the MTU.
 """
 

@@ -31,7 +31,7 @@ class Capture:
     snap_bytes : int
         Bytes to keep of each packet, 54 to 65535, from its Ethernet header on.
     filter : str
-        Which packets to keep: tcp, udp, icmp, arp, `host ADDRESS`, `port NUMBER`, joined by and, or, not and parentheses. Empty is all.
+        The packets to keep: tcp, udp, icmp, arp, `host ADDRESS`, `port NUMBER`, joined by and, or, not and parentheses. Empty is all.
     name : str
         The file's name without .pcapng; empty is `a-b`.
 

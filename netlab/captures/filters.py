@@ -1,4 +1,4 @@
-"""Which frames a capture keeps: some of tcpdump's words, applied to all frames at once."""
+"""Filters of a capture's frames in some of tcpdump's words, applied to all frames at once."""
 
 import functools
 import ipaddress
@@ -121,6 +121,6 @@ def _host_filter(name: str, addresses: Mapping[str, str] | None) -> Filter:
     except ValueError:
         if addresses is not None:
             raise ScenarioError([f"filter: host must be a node or an IPv4 address, got {name!r}"]) from None
-        # Which nodes there are is not known yet.
+        # The nodes are not known yet.
         address = -1
     return lambda heads: heads.ip & ((heads.first["src"] == address) | (heads.first["dst"] == address))

@@ -31,9 +31,9 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
     Parameters
     ----------
     values : int
-        How many values the mean is of, 2 or more.
+        Number of values, 2 or more.
     probability : float
-        Of the interval to hold the true mean, above 0 and below 1.
+        Probability that the interval contains the true mean, above 0 and below 1.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def student_t_of_freedom(freedom: float, probability: float = USUAL_PROBABILITY)
     freedom : float
         Degrees of freedom, 1 or more.
     probability : float
-        Of the interval to hold the true mean, above 0 and below 1.
+        Probability that the interval contains the true mean, above 0 and below 1.
 
     Examples
     --------

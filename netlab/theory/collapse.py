@@ -128,7 +128,7 @@ def fifo_network(
     routes : mapping of flow to sequence of links
         The links of each flow in the order of travel.
     offered_mbps : mapping of flow to float
-        What each flow sends, headers included, in Mbit/s, 0 or more.
+        Sending rate of each flow, headers included, in Mbit/s, 0 or more.
     tolerance : float
         Largest relative change of any acceptance ratio in the last round, above 0.
 

@@ -171,7 +171,7 @@ def nodal_delay_ms(
     backlog_bytes : float
         Bytes that stand in the queue before the packet, 0 or more.
     processing_ms : float
-        What the node itself takes, in ms, 0 or more; microseconds in practice.
+        Processing time of a packet in the node, in ms, 0 or more; microseconds in practice.
 
     Examples
     --------

@@ -211,7 +211,7 @@ def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> A
     Parameters
     ----------
     limit_mbps : float
-        What they have together, in Mbit/s, above 0.
+        Sum of the flows' rates, in Mbit/s, above 0.
     rtts_ms : array
         Round-trip times under load, queueing included, in ms, above 0.
     exponent : float

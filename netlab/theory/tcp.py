@@ -174,7 +174,7 @@ def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:
     window_segments : float or array
         Window at the loss, in segments, above 0.
     decrease : float
-        What the loss leaves of the window, from 0 to 1.
+        Part of the window that remains after the loss, from 0 to 1.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def backoff_mbps(
     loss_rate : float or array
         Chance that a segment is lost, in (0, 1).
     max_rto_ms : float
-        Where doubling stops, in ms, `rto_ms` or more; 120 s in Linux, from 60 s in the RFC; may be infinite.
+        Longest timer, at which doubling stops, in ms, `rto_ms` or more; 120 s in Linux, from 60 s in the RFC; may be infinite.
 
     Examples
     --------

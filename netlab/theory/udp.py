@@ -66,7 +66,7 @@ def udp_loss_rate(
     queue_packets : int
         Datagrams that the bottleneck's queue holds, 0 or more.
     duration_s : float
-        How long the sender sends, in s, above 0.
+        Time for which the sender sends, in s, above 0.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class Command(Traffic):
     host : str
         Host, router or switch.
     command : str
-        What its shell runs, as root of the experiment's own system.
+        Command line for the host's shell, run as root of the experiment's own system.
     start_s : float
         In s after the run's start.
     saves : str or sequence of str

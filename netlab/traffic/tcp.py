@@ -70,7 +70,7 @@ class Tcp(Flow):
     start_s : float
         Start in s after the run's start.
     duration_s : float or None
-        How long it sends, in s; None is until the run ends.
+        Time for which the flow sends, in s; None is until the run ends.
     num_bytes : int or None
         Stop after so many bytes were delivered (per flow, shared evenly by its streams), or at the run's end. How long that
         took is `completion_s` of the run's flows.

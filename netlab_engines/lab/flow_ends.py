@@ -1,4 +1,4 @@
-"""When a flow of a live network has ended, from its counters, and when to look at it again."""
+"""The end of a flow of a live network, found from its counters, and the next time to look at them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a live panel draws its next picture, in the event loop of the thread that received the page's message."""
+"""The timer of a live panel's pictures, in the event loop of the thread that received the page's message."""
 
 from __future__ import annotations
 

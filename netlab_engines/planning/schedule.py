@@ -60,7 +60,7 @@ def transition(
     old, new : Shape
         Its properties before and after.
     was_up, is_up : bool
-        Whether it is up before and after.
+        True if the direction is up before and after the change.
     clock : str
         "virtual" or "real".
     seed : int, optional

@@ -1,4 +1,4 @@
-"""Whatever passes the checks of a link, the kernel accepts: no mistake is found only when the run has begun."""
+"""The kernel accepts every link that passes the checks: no mistake is found only when the run has begun."""
 
 from __future__ import annotations
 

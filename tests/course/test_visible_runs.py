@@ -1,4 +1,4 @@
-"""How many of a chapter's runs a student can change: those whose network and traffic are built in a cell.
+"""The number of a chapter's runs that a student can change: runs whose network and traffic are built in a cell.
 
 A call of `nl.run`, `nl.sweep` or `nl.repeat` is visible if no function of the chapter's package builds its scenario. A call
 of a function of the package that runs something is hidden, and so is a run of a scenario that the package builds.

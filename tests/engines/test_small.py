@@ -1,4 +1,4 @@
-"""Which plans the library kernel runs in a quarter of its memory, without the kernel."""
+"""The plans that the library kernel runs in a quarter of its memory; no kernel is needed."""
 
 from __future__ import annotations
 

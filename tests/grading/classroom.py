@@ -98,7 +98,7 @@ class Pupil:
     token : str
         Whose numbers it has.
     kinds : tuple of int
-        Which kinds of attack it tries, by their numbers in `KINDS`.
+        Kinds of attack that it tries, by their numbers in `KINDS`.
     answers : dict
         Its answers that are not the right ones, by exercise.
     """

@@ -1,4 +1,4 @@
-"""Which class of a hand-in is taken."""
+"""The class of a hand-in that is taken."""
 
 from __future__ import annotations
 

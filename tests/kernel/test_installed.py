@@ -1,4 +1,4 @@
-"""Which kernel is found, and what is said where there is none."""
+"""The kernel that is found, and the error if there is none."""
 
 import json
 import os

@@ -82,7 +82,7 @@ def test_artifacts_are_copied_within_the_limit_and_the_rest_reported(tmp_path: P
 def test_only_ordinary_files_come_back_and_no_more_than_the_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever a guest made of the folder."""
+    """A guest may make links, folders and large files in the folder."""
     folder = run_folder(tmp_path)
     assert take_artifacts(folder) is None
     (folder / "artifacts" / "hosts").symlink_to("/etc/hosts")

@@ -147,7 +147,7 @@ def test_the_sum_over_a_link_never_exceeds_what_it_carries(
 def test_a_finished_transfers_goodput_is_its_bytes_over_its_completion_time(
     arrivals_s: list[float], others_s: list[float]
 ) -> None:
-    """Whatever came beside it, and also where all came at one moment; it is never more than over the time of arrival."""
+    """Other flows' data does not count, and all of a transfer's data may arrive at one moment."""
     num_bytes = PAYLOAD_BYTES * len(arrivals_s)
     topology = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=1)])
     flows = [nl.Tcp("h1", "h2", num_bytes=num_bytes), nl.Tcp("h1", "h2")]

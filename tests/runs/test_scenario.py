@@ -169,7 +169,7 @@ def test_own_sysctls_join_netlabs() -> None:
 
 
 def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
-    """Whatever else is wrong beside them: unknown fields, nodes and kinds, values, a loop, a missing word."""
+    """All mistakes are named: unknown fields, nodes and kinds, values, a loop, a missing word."""
     words = {
         "topology": {
             "hosts": ["h1", "h2"],

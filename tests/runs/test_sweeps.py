@@ -192,14 +192,14 @@ def test_a_second_sweep_runs_nothing_and_gives_the_same_numbers(log: Path) -> No
 
 
 def test_equal_scenarios_run_once_and_other_seeds_run_again(log: Path) -> None:
-    """Twice the same scenario is one measurement with two labels."""
+    """Two equal scenarios are one measurement with two labels."""
     engine = FakeEngine(log)
     assert len(nl.sweep([udp(1), udp(1), udp(1, seed=2)], engine=engine)) == 3
     assert engine.runs() == 2
 
 
 def test_another_kernel_clock_or_code_makes_another_key(monkeypatch: pytest.MonkeyPatch, log: Path) -> None:
-    """Whatever decides a number is part of the key."""
+    """Everything that changes a number is part of the key."""
     engine = FakeEngine(log)
     keys = {run_cache.key(udp(1), run_cache.conditions(engine))}
     engine.clock = "real"
@@ -216,7 +216,7 @@ def test_another_kernel_clock_or_code_makes_another_key(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b'{"flows": [', b'{"settings": 3, "flows": 4}', b"\xff\x00\xff"])
 def test_a_damaged_entry_is_measured_again(log: Path, damage: bytes) -> None:
-    """Whatever stands in the file, the sweep neither fails nor believes it."""
+    """The sweep neither fails nor uses numbers of the file."""
     engine = FakeEngine(log)
     first = nl.sweep([udp(1)], engine=engine)
     (entry,) = kept()

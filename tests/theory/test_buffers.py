@@ -1,4 +1,4 @@
-"""How much queue many flows need: the numbers of the paper."""
+"""The queue that many flows need: the numbers of the paper."""
 
 from __future__ import annotations
 

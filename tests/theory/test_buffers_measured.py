@@ -13,7 +13,7 @@ RATE_MBPS, RTT_MS, HOSTS, FLOWS = 10, 100, 4, 16
 
 
 def measured(queue_packets: int) -> float:
-    """How much of a link sixteen Reno flows use whose RTTs lie around the mean."""
+    """Return the utilization of a link by sixteen Reno flows whose RTTs lie around the mean."""
     near = [f"h{number}" for number in range(1, HOSTS + 1)]
     links = [nl.Link("r1", "sink", rate_mbps=RATE_MBPS, queue_packets=queue_packets)]
     for place, host in enumerate(near):

@@ -19,7 +19,7 @@ from netlab_course.statements import Statement
 _PLAIN = LinkShape()
 MIN_DRAWS, MIN_DRAW_S = 3, 20
 MIN_LONG_MBPS = 1.37
-"""Twice the goodput of h1-h9 in Mbit/s with drop-tail queues and hosts that keep time."""
+"""The double of h1-h9's goodput in Mbit/s with drop-tail queues and hosts that keep time."""
 MAX_HOST_DELAY_MS = 10
 
 Capacities = Mapping[str, float]

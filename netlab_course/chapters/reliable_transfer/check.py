@@ -125,7 +125,7 @@ class BreakingSchedule(Check):
     """
 
     modulus: int
-    """How many numbers the protocol has that the schedule must break."""
+    """The count of different numbers in the protocol that the schedule must break."""
     right: str = ""
     """A sentence for a right answer."""
 

@@ -25,7 +25,7 @@ class InOrderReceiver:
     """
 
     modulus = NUMBERS
-    """How many different numbers pieces have: 0 follows `modulus` - 1."""
+    """The count of different piece numbers: 0 follows `modulus` - 1."""
 
     def on_start(self, program: Any) -> None:
         """Store the program, through which the receiver delivers and sends, and wait for piece 0."""
@@ -47,7 +47,7 @@ class GoBackNSender:
     """
 
     modulus = NUMBERS
-    """How many different numbers pieces have: 0 follows `modulus` - 1."""
+    """The count of different piece numbers: 0 follows `modulus` - 1."""
 
     def __init__(self, window: int = 1) -> None:
         """Set the number of pieces that may be in flight."""
