@@ -9,7 +9,6 @@ from netlab_engines.lab.script import run_script
 from netlab_engines.lab.script_check import check
 
 EXIT_WARNINGS = 1
-EXIT_STOPS = 2
 MORE = """The script is checked first: Python 2, missing modules and programs, what Linux bridges lack of Open vSwitch.
 If it cannot run, the exit status is 2 and no part of it runs; other problems are warnings.
 

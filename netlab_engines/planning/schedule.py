@@ -159,7 +159,7 @@ class _FutureChange(NamedTuple):
 
     moment_ns: int
     is_manual: bool
-    """False for a step of a trace."""
+    """False for a step of a trace; the heap of future changes compares it, after the time."""
     number: int
     change: Change
     rest: Iterator[tuple[int, float]] | None = None

@@ -20,7 +20,7 @@ from netlab_course.conditions import (
 from netlab_course.own_numbers import StudentValues
 
 _HEADERS_BYTES = theory.IP_HEADER_BYTES + theory.UDP_HEADER_BYTES
-_MIN_RATE_MBPS, _MAX_RATE_MBPS = 2, 60
+_MAX_RATE_MBPS = 60
 _MIN_DURATION_S = 0.01
 _LONG_ENOUGH_S = 5
 
