@@ -19,8 +19,6 @@ from netlab_course import chapters
 from netlab_engines import launcher
 from tests.grading import classroom
 
-pytestmark = pytest.mark.pocket
-
 
 @pytest.fixture(scope="module")
 def package() -> Iterator[Path]:
@@ -45,7 +43,8 @@ found = [look(path) for path in {paths!r}]
 """
 
 
-def test_the_walls_let_nothing_in_and_nothing_over(package: Path, tmp_path: Path) -> None:
+@pytest.mark.pocket
+def test_student_code_reads_no_files_of_others_and_leaves_none(package: Path, tmp_path: Path) -> None:
     """Nothing of the user, the grader or other exercises can be read; no network; nothing stays for the next exercise."""
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
@@ -89,6 +88,7 @@ def _plain(message: dict[str, Any]) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+@pytest.mark.pocket
 def test_after_code_that_brings_its_guest_down_the_next_exercise_runs(package: Path) -> None:
     box = Sandbox(package, cpu_s=1.5)
     answers = [exercise("while True: pass"), exercise("import os\nos._exit(3)"), exercise("found = 1")]
@@ -98,6 +98,7 @@ def test_after_code_that_brings_its_guest_down_the_next_exercise_runs(package: P
     assert after.ending is Ending.ANSWERED
 
 
+@pytest.mark.pocket
 def test_request_reaches_the_grader_as_plain_data(package: Path) -> None:
     asked: list[Any] = []
     ask = (
@@ -124,6 +125,7 @@ def test_request_reaches_the_grader_as_plain_data(package: Path) -> None:
 def test_grading_is_refused_if_student_code_could_read_the_answers(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(launcher, "landlock_version", lambda: 1)
     home = tmp_path / "prefix" / "lib" / "python3" / "site-packages"
     (home / "netlab").mkdir(parents=True)
     monkeypatch.setattr("sys.base_prefix", str(tmp_path / "prefix"))
@@ -147,7 +149,8 @@ def test_grading_is_refused_if_student_code_could_read_the_answers(
         sandbox.require_isolation()
 
 
-def test_a_clone_with_an_environment_of_its_own_is_no_such_place() -> None:
+def test_a_clone_with_an_environment_of_its_own_is_no_such_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "landlock_version", lambda: 1)
     assert (IMPORT_ROOT / "solutions") in sandbox._answers()
     sandbox.require_isolation()
 
@@ -185,10 +188,11 @@ def test_the_students_package_has_neither_checks_nor_the_grader(package: Path) -
     } == set(sandbox.GUEST_MODULES)
 
 
+@pytest.mark.pocket
 def test_waiting_for_the_grader_costs_an_answer_no_processor_time(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However late a busy grader looks."""
+    """The grader looks only every 2 s, more than an answer's limit."""
     monkeypatch.setattr(sandbox, "POLL_S", 2.0)
     ask = (
         "from netlab_classroom.grading import runner\n"

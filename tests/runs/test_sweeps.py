@@ -158,7 +158,7 @@ def log(tmp_path: Path) -> Path:
     return directory
 
 
-def kept() -> list[Path]:
+def cached_files() -> list[Path]:
     return sorted(RunCache().directory.glob("*.json"))
 
 
@@ -219,7 +219,7 @@ def test_a_damaged_entry_is_measured_again(log: Path, damage: bytes) -> None:
     """The sweep neither fails nor uses numbers of the file."""
     engine = FakeEngine(log)
     first = nl.sweep([udp(1)], engine=engine)
-    (entry,) = kept()
+    (entry,) = cached_files()
     entry.write_bytes(damage)
     again = nl.sweep([udp(1)], engine=engine)
     assert engine.runs() == 2
@@ -232,10 +232,10 @@ def test_prune_removes_least_recently_used_runs(log: Path) -> None:
     """The cache stays within its limit, and a run that was used lately survives older writing."""
     engine = FakeEngine(log)
     nl.sweep([udp(rate) for rate in (1, 2, 3)], engine=engine)
-    for age, entry in enumerate(kept()):
+    for age, entry in enumerate(cached_files()):
         os.utime(entry, (1e9 - age, 1e9 - age))
     nl.sweep([udp(1)], engine=engine)
-    size = max(entry.stat().st_size for entry in kept())
+    size = max(entry.stat().st_size for entry in cached_files())
     (RunCache().directory / ".half-written").write_bytes(b"x" * size)
     os.utime(RunCache().directory / ".half-written", (1.0, 1.0))
     RunCache(limit_bytes=round(1.5 * size)).prune()
@@ -251,7 +251,7 @@ def test_failure_leaves_the_other_runs(log: Path) -> None:
         nl.sweep({"slow": udp(1), "fast": udp(9), "middle": udp(2)}, engine=engine)
     assert list(caught.value.runs) == ["slow", "middle"]
     assert list(caught.value.failures) == ["fast"]
-    assert len(kept()) == 2
+    assert len(cached_files()) == 2
 
 
 def test_mistakes_stop_a_sweep_before_it_starts(log: Path) -> None:
@@ -371,7 +371,7 @@ def test_runs_of_a_machine_with_other_conditions_are_not_kept(log: Path, monkeyp
     real = sweeps._run_task
     monkeypatch.setattr(sweeps, "_run_task", lambda *words: ("elsewhere", real(*words)[1]))
     assert len(nl.sweep([udp(1)], engine=engine)) == 1
-    assert kept() == []
+    assert cached_files() == []
 
 
 def test_a_sweep_without_a_writable_cache_still_runs(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,7 +407,7 @@ def test_a_sweep_on_dask(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         runs = nl.sweep([udp(1), udp(2), udp(3)], engine=engine, executor=client.get_executor())
         assert [offered(run) for run in runs] == [1, 2, 3]
-        assert len(kept()) == 3
+        assert len(cached_files()) == 3
         with pytest.raises(SweepError, match="too much for a fake"):
             nl.sweep([udp(1), udp(9)], engine=engine, executor=client.get_executor())
     assert engine.runs() == 4
