@@ -18,7 +18,9 @@ TITLES = (
     "Ours against theory",
     "Note",
 )
-NUMBERS = range(3, 9)
+_TEXT_TITLES = {"Setting", "Flow", "Quantity", "Note"}
+NUMBERS = [place for place, title in enumerate(TITLES) if title not in _TEXT_TITLES]
+"""The places of the columns with numbers, which are right-aligned."""
 PER_CENT = 100.0
 
 
