@@ -21,11 +21,11 @@ WIDTH = 88
 """Characters of a printed line: a notebook's page of 900 pixels shows this many."""
 
 
-def filled(text: str) -> str:
+def wrap(text: str) -> str:
     """Return a text whose lines are wrapped to at most 88 characters, with the continuation of a line indented by two
     spaces.
 
-    >>> filled("one line")
+    >>> wrap("one line")
     'one line'
     """
     return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in text.split("\n"))

@@ -160,7 +160,7 @@ class CellHistory:
             for frame, line in traceback.walk_tb(error.__traceback__)
             if frame.f_globals is values and frame.f_code.co_name == "<module>"
         ]
-        tree = _parsed(run.source)
+        tree = _syntax_tree(run.source)
         if lines and tree is not None:
             done = [statement for statement in tree.body if (statement.end_lineno or 0) < lines[0]]
             changed |= _bound(ast.Module(body=done, type_ignores=[])) & values.keys()
@@ -235,7 +235,7 @@ def defined_names(source: str) -> frozenset[str]:
     >>> sorted(defined_names("a = b = 60 ms\\ndef f(:\\n  c == 5"))
     ['a', 'b', 'f']
     """
-    tree = _parsed(source)
+    tree = _syntax_tree(source)
     if tree is not None:
         return frozenset(_bound(tree))
     found = set(_DEFINED.findall(source))
@@ -254,7 +254,7 @@ def answer_names(source: str, key: str) -> set[str]:
     >>> sorted(answer_names("mine = [x, y]\\nchapter.check.rtt(mine)", "rtt")), answer_names("print(x)", "rtt")
     (['x', 'y'], set())
     """
-    tree = _parsed(source)
+    tree = _syntax_tree(source)
     if tree is None:
         return set()
     calls = [
@@ -283,7 +283,7 @@ def answer_names(source: str, key: str) -> set[str]:
     return found - _bound(tree)
 
 
-def _parsed(source: str) -> ast.Module | None:
+def _syntax_tree(source: str) -> ast.Module | None:
     """Return the syntax tree of a cell's code, with empty lines in place of magic commands; None if it is not valid
     Python.
     """

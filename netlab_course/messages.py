@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from netlab_course.answers import WIDTH, filled
+from netlab_course.answers import WIDTH, wrap
 
 GREY = "#757575"
 AMBER = "#b26a00"
@@ -24,9 +24,9 @@ def show_text(text: str, colour: str = "", css_classes: str = "", metadata: Mapp
     """
     display = display_module()
     if display is None:
-        print(filled(text))
+        print(wrap(text))
     else:
-        shown = {"text/plain": filled(text), "text/html": as_html(text, colour, css_classes)}
+        shown = {"text/plain": wrap(text), "text/html": as_html(text, colour, css_classes)}
         display.display(shown, raw=True, metadata=dict(metadata or {}))
 
 

@@ -7,7 +7,7 @@ The numbers are never graded. What a student learns from the difference is grade
 import math
 from dataclasses import dataclass
 
-from netlab_course.answers import answer_in_words, as_number, filled, is_stub, with_unit
+from netlab_course.answers import answer_in_words, as_number, is_stub, with_unit, wrap
 from netlab_course.messages import show_text
 
 MANIFOLD = 10.0
@@ -31,7 +31,7 @@ class Prediction:
         shown), and the student's reason if there is one; all numbers are in the prediction's unit.
         """
         told = self._comparison(measured, theory)
-        show_text(filled(f"{told}\nYour reason: {self.reason}") if self.reason else told)
+        show_text(wrap(f"{told}\nYour reason: {self.reason}") if self.reason else told)
 
     def _comparison(self, measured: float, theory: float | None) -> str:
         """Return a sentence with the prediction, the theory (None: not shown) and the measured number, all in the

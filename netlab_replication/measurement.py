@@ -27,13 +27,13 @@ class Measurement:
     """Returns the value from its run."""
     theory: float | None = None
     """The value of netlab's formulas."""
-    why: str = ""
+    explanation: str = ""
     """The explanation if our value differs from theory, or theirs from ours: a sentence with `{value}`, the value of a
     second run in the row's unit.
     """
-    again: Scenario | None = None
+    second_scenario: Scenario | None = None
     """The scenario of the second run."""
-    read_again: Read | None = None
+    read_second: Read | None = None
     """Returns the value from the second run, if it is another quantity than the row's."""
     holds: bool = True
     """True if the conditions of the formula are met; otherwise its value is shown but not counted."""

@@ -142,15 +142,15 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
     runs = sweep({number: one.scenario for number, (_, one) in enumerate(measured)}, fresh=fresh, progress=progress)
     rows = [_row(row, measurement, runs[number]) for number, (row, measurement) in enumerate(measured)]
     doubtful = {
-        number: (one, one.again)
+        number: (one, one.second_scenario)
         for number, (_, one) in enumerate(measured)
-        if one.again is not None and needs_explanation(rows[number])
+        if one.second_scenario is not None and needs_explanation(rows[number])
     }
     # fresh=False, because the first sweep has just measured some of these scenarios.
     tests = sweep({number: again for number, (_, again) in doubtful.items()}, progress=progress)
     for number, (one, _) in doubtful.items():
-        value = (one.read_again or one.read)(tests[number]) * UNITS[rows[number].published.unit]
-        rows[number] = replace(rows[number], note=one.why.format(value=value))
+        value = (one.read_second or one.read)(tests[number]) * UNITS[rows[number].published.unit]
+        rows[number] = replace(rows[number], note=one.explanation.format(value=value))
     distinct = {str(run.scenario): run for run in [*runs.values(), *tests.values()]}.values()
     return Replication(
         rows,

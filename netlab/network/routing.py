@@ -14,7 +14,7 @@ MAX_SUBNETS = 65_535
 NUMBER_BITS = 16
 """The bits of a subnet's number in its prefix 10.A.B.0/24."""
 
-EVERYWHERE = "0.0.0.0/0"
+ANY_ADDRESS = "0.0.0.0/0"
 
 _Key = TypeVar("_Key", int, str)
 Gateway = str
@@ -186,7 +186,7 @@ class Paths:
         several = [port for port in self._ports if port.node not in self._routers and len(self._port_on[port.node]) > 1]
         for node in self._ports_of:
             if node not in self._routers and len(self._gateways[node]) == 1:
-                found.append({"node": node, "to": EVERYWHERE, "via": self._gateways[node][0].address})
+                found.append({"node": node, "to": ANY_ADDRESS, "via": self._gateways[node][0].address})
                 continue
             next_at = {
                 subnet: gateway.address

@@ -43,7 +43,7 @@ MIN_ROW = 3
 """The number of routers in a row from which a network is drawn along a straight line."""
 ROW_LINK = 1.3
 """Length of the links of a row, which have labels, relative to other links."""
-CLEARLY = 0.01  # of a link's length; smaller differences are rounding errors
+MIN_DISTANCE = 0.01  # of a link's length; smaller differences are rounding errors
 
 
 def topology(
@@ -188,15 +188,15 @@ def _rotate(points: Array) -> Array:
     left and on top, on every machine alike.
     """
     (xx, xy), (_, yy) = points.T @ points
-    if np.hypot(xx - yy, 2 * xy) > CLEARLY * (xx + yy):
+    if np.hypot(xx - yy, 2 * xy) > MIN_DISTANCE * (xx + yy):
         angle = 0.5 * np.arctan2(2 * xy, xx - yy)
     else:
         # For equal extents the direction of the largest is a rounding error: use the direction of the first point.
-        x, y = next((point for point in points if np.hypot(*point) > CLEARLY), points[0])
+        x, y = next((point for point in points if np.hypot(*point) > MIN_DISTANCE), points[0])
         angle = np.arctan2(y, x)
     found: Array = points @ np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     for axis, side in ((0, -1), (1, 1)):
-        first = next((value for value in found[:, axis] if abs(value) > CLEARLY), side)
+        first = next((value for value in found[:, axis] if abs(value) > MIN_DISTANCE), side)
         if first * side < 0:
             found[:, axis] *= -1
     return found

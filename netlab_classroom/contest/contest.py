@@ -28,7 +28,7 @@ from netlab_classroom.grading.text import one_line
 from netlab_engines.kernels import library_kernel
 
 RESULTS = "results"
-OURS = "\n"
+REFERENCE_PREFIX = "\n"
 """Prefix of reference entries; no student's name can begin with it."""
 ADJECTIVES = (
     "amber", "bold", "brisk", "calm", "clever", "coral", "eager", "gentle", "golden", "grey", "happy", "hidden", "jolly", "keen",
@@ -107,14 +107,15 @@ def run_contest(
         references = game.references()
         with show_progress(progress, len(trials) * (len(handed_in) + len(references)), "runs", what="contest") as tell:
             work: Work = {
-                OURS + name: partial(race.landmark, game, name, each, trials) for name, each in references.items()
+                REFERENCE_PREFIX + name: partial(race.landmark, game, name, each, trials)
+                for name, each in references.items()
             }
             work |= {
                 student: partial(_row_of, game, student, file, trials, folder, keep, manifest)
                 for student, file in handed_in.items()
             }
             found = _run_all(game, work, jobs, tell, trials)
-    landmarks = [found[OURS + name] for name in references]
+    landmarks = [found[REFERENCE_PREFIX + name] for name in references]
     rows = [found[student] for student in handed_in]
     rows += [
         _row_without_race(game, student, race.NOT_TAKEN, sentence, trials)
@@ -190,7 +191,7 @@ def _run_all(
         found = {}
         for future in iter_completed(running):
             name, error = running[future], future.exception()
-            if not isinstance(error, Exception) or name.startswith(OURS):
+            if not isinstance(error, Exception) or name.startswith(REFERENCE_PREFIX):
                 found[name] = future.result()
                 continue
             # A contest that breaks over one hand-in goes on with the others, and says so.

@@ -5,7 +5,7 @@ from typing import Any
 MIN_SEGMENTS = 4
 
 
-class Plough:
+class LossBased:
     """A congestion control that uses only loss: it adds a segment per RTT and takes away a quarter after a loss. It
     takes its share beside any flow, and fills any queue.
     """
@@ -35,7 +35,7 @@ class Plough:
         flow.cwnd_segments = flow.ssthresh_segments
 
 
-class Tide:
+class DelayBased:
     """A congestion control that uses delay: it holds a few segments in the queue. Its queues are short, and CUBIC takes
     most of its rate.
     """
@@ -72,7 +72,7 @@ class Tide:
         flow.ssthresh_segments = flow.cwnd_segments = max(MIN_SEGMENTS, 0.8 * flow.cwnd_segments)
 
 
-class Gauge:
+class RateBased:
     """A congestion control that multiplies the largest recent delivery rate by the shortest RTT: random losses do not
     matter to it. Two of it are slow to become fair.
     """
@@ -112,4 +112,4 @@ class Gauge:
         self.flow.ssthresh_segments = MIN_SEGMENTS
 
 
-OPPONENTS: dict[str, type[Any]] = {each.__name__: each for each in (Plough, Tide, Gauge)}
+OPPONENTS: dict[str, type[Any]] = {each.__name__: each for each in (LossBased, DelayBased, RateBased)}

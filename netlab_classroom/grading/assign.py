@@ -62,7 +62,9 @@ def assign(
         claim.take("notebooks", chapter.stem, [entry.student for entry in entries])
         if not entries:
             written = [_write(output / f"{chapter.stem}.ipynb", student_notebook(chapter, ""))]
-            return written + ([_solved(chapter, "", solved / f"{chapter.stem}.ipynb")] if solved is not None else [])
+            return written + (
+                [_write_solution(chapter, "", solved / f"{chapter.stem}.ipynb")] if solved is not None else []
+            )
         listed = with_tokens(chapter, entries, salt)
         names = [f"{file_name(entry.student)}_{chapter.stem}.ipynb" for entry in listed]
         made = [student_notebook(chapter, entry.token or "") for entry in listed]
@@ -71,11 +73,11 @@ def assign(
         written.append(output / CLASS_LIST)
         if solved is not None:
             pairs = zip(listed, names, strict=True)
-            written += [_solved(chapter, entry.token or "", solved / name) for entry, name in pairs]
+            written += [_write_solution(chapter, entry.token or "", solved / name) for entry, name in pairs]
         return written
 
 
-def _solved(chapter: Master, token: str, place: Path) -> Path:
+def _write_solution(chapter: Master, token: str, place: Path) -> Path:
     """Write a copy of the student's notebook for a token ("" for the printed numbers) with the instructor's answers to
     the path `place`, and return that path; written answers contain their rubric. Raises LeakError when the student's
     notebook would contain an answer.
@@ -102,7 +104,7 @@ def require_no_answer(texts: Iterable[str], edition: Edition) -> None:
     """Raise LeakError if a text (the source of a cell) has a line that is only in the instructor's version of the
     chapter `edition`, not in the student's.
     """
-    lines = {_bare(line) for text in texts for line in text.split("\n")}
+    lines = {_plain_line(line) for text in texts for line in text.split("\n")}
     found = sorted(secrets_of(edition) & lines)
     if found:
         raise LeakError(f"The notebook would hand out an answer: the line {found[0]!r}. Nothing was written.")
@@ -112,12 +114,12 @@ def secrets_of(edition: Edition) -> set[str]:
     """Return the lines, without outer spaces, that are in the instructor's version of a chapter and not in the
     student's; those of fewer than MIN_SECRET_LENGTH characters are left out.
     """
-    public = {_bare(line) for cell in edition.handed_out for line in cell.source.split("\n")}
-    mine = {_bare(line) for cell in edition.solved for line in cell.source.split("\n")}
+    public = {_plain_line(line) for cell in edition.handed_out for line in cell.source.split("\n")}
+    mine = {_plain_line(line) for cell in edition.solved for line in cell.source.split("\n")}
     return {line for line in mine - public if len(line) >= MIN_SECRET_LENGTH}
 
 
-def _bare(line: str) -> str:
+def _plain_line(line: str) -> str:
     """Return a line of code or text without HTML comments, comments that mark a solution, and outer spaces."""
     return re.sub(r"\s*#.*SOLUTION.*$|<!--.*?-->", "", line).strip()
 

@@ -94,7 +94,7 @@ def judge(job: Job) -> dict[str, Any]:
             "compare",
             path=path,
             handed_out=[[cell.id, cell.kind, cell.source] for cell in edition.handed_out],
-            provided=edition.provided,
+            provided=edition.provided_cells,
             wanted=[[each.key, each.id, each.name, each.stub] for each in wanted],
         )
         if "error" in found:

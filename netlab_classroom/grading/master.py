@@ -51,7 +51,7 @@ class Edition:
         return found
 
     @property
-    def provided(self) -> list[list[Any]]:
+    def provided_cells(self) -> list[list[Any]]:
         """The code cells of the solution except checks, in the notebook's order: for each a list of the id, the source,
         and whether the cell ends in a figure.
         """

@@ -185,7 +185,7 @@ class Exam:
             raise NetlabError(f"The chapter has no exercise {key.strip()!r}; its exercises are {', '.join(cells)}.")
         answer: Mapping[str, Any] = {"source": source, "attempted": False}
         if any(line.strip() and not line.lstrip().startswith("#") for line in source.split("\n")):
-            answer = helper().ask("compose", provided=self._edition.provided, id=each.id, source=source)
+            answer = helper().ask("compose", provided=self._edition.provided_cells, id=each.id, source=source)
         marks = self._examination.marks([each], {each.key: answer})
         self._marks[each.key] = marks[each.key]
         print("\n".join(marks[each.key].sentences))

@@ -101,7 +101,7 @@ class _Step:
     """True if the statement may change objects of others, so that it runs whenever a part of its cell runs."""
 
 
-def needed(cells: Sequence[ProvidedCell], answer: str) -> tuple[list[str], set[str]]:
+def needed_code(cells: Sequence[ProvidedCell], answer: str) -> tuple[list[str], set[str]]:
     """Return a pair: the code that the source `answer` needs of the cells before it, one text for each cell with any,
     in order, and the set of names that the answer uses and no cell defines. Of a cell, only those statements are taken
     that define what is needed, or may change it; statements that only print or draw are not.

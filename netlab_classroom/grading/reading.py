@@ -112,7 +112,7 @@ def _answer(
         return {**found, "words": flags.digest_of_words(mine.source), "counted": len(mine.source.split())}
     position = next(place for place, cell in enumerate(provided) if cell[0] == each.id)
     before = [ProvidedCell(source, draws) for _, source, draws in provided[:position]]
-    given, missing = needs.needed(before, mine.source)
+    given, missing = needs.needed_code(before, mine.source)
     helpers = [
         other.source
         for key, other in taken.items()
@@ -120,7 +120,7 @@ def _answer(
     ]
     answer = "\n\n".join([*helpers, mine.source])
     if helpers:
-        given = needs.needed(before, answer)[0]
+        given = needs.needed_code(before, answer)[0]
     # `provided` has solutions: their comments are in no student's notebook, and in two submissions they are worth a flag.
     comments = flags.comments(mine.source, handed_out)
     return {**found, "given": given, "answer": answer, "comments": comments}
@@ -163,7 +163,9 @@ def competitor(path: str, methods: Sequence[str] = CONTROL_METHODS) -> dict[str,
     if len(answer) > MAX_ANSWER_CHARACTERS:
         return {"error": f"The code has more than {MAX_ANSWER_CHARACTERS} characters."}
     others = list(dict.fromkeys(each.name for _, each in found if each.name != chosen.name))
-    given, _missing = needs.needed([ProvidedCell(each) for each in cells[:number]], answer) if number else ([], set())
+    given, _missing = (
+        needs.needed_code([ProvidedCell(each) for each in cells[:number]], answer) if number else ([], set())
+    )
     return {
         "name": chosen.name,
         "given": [],

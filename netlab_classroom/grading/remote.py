@@ -126,7 +126,7 @@ def isolated_class(
         As for `CallChannel`.
     """
 
-    def isolated() -> tuple[CallChannel, Callable[[], None]]:
+    def boot_class() -> tuple[CallChannel, Callable[[], None]]:
         """Boot a guest that runs the class's code, and return a pair of the channel to it and the function that ends
         the guest. Raises StudentCodeError when the code fails, RunError when the guest does not start.
         """
@@ -143,7 +143,7 @@ def isolated_class(
             raise
         return channel, guest.close
 
-    return proxy_for(name, isolated)
+    return proxy_for(name, boot_class)
 
 
 class _RemoteCaller(ABC):

@@ -60,7 +60,11 @@ def review_html(graded: GradedClass) -> str:
                     "given": f"{points_text(mark['points'])} of {points_text(mark['of'])}" if read else "",
                     "comment": mark["sentences"][0] if read else "",
                     "flags": [
-                        {"kind": flag["kind"], "sentence": flag["sentence"], "others": _others(flag, result["student"])}
+                        {
+                            "kind": flag["kind"],
+                            "sentence": flag["sentence"],
+                            "others": _other_students(flag, result["student"]),
+                        }
                         for flag in graded.flags
                         if result["student"] in flag["students"] and flag["exercise"] in ("", key)
                     ],
@@ -71,7 +75,7 @@ def review_html(graded: GradedClass) -> str:
     )
 
 
-def _others(flag: Mapping[str, Any], student: str) -> str:
+def _other_students(flag: Mapping[str, Any], student: str) -> str:
     """Return the students of a flag other than `student` as text, separated by commas."""
     return ", ".join(other for other in flag["students"] if other != student)
 

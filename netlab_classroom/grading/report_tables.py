@@ -59,7 +59,7 @@ def max_points(result: Mapping[str, Any]) -> float:
     return float(sum(mark["of"] for mark in result["exercises"]))
 
 
-def imported(result: Mapping[str, Any]) -> str:
+def import_points(result: Mapping[str, Any]) -> str:
     """Return the sum of points in a student's result (of `judging.judge`) as text for a platform's import; "" if an
     exercise was not graded, so that points on the platform are kept.
     """
@@ -123,7 +123,7 @@ def moodle_csv(graded: GradedClass) -> str:
             continue
         who = entry.columns.get(column, "") if column and entry else result["student"]
         if who:
-            rows.append([who, imported(result), _summary(result, named)])
+            rows.append([who, import_points(result), _summary(result, named)])
     return table_text((title, graded.master.stem, "Feedback comments"), rows)
 
 
@@ -140,7 +140,7 @@ def canvas_csv(graded: GradedClass) -> str:
     for result in graded.results:
         entry = graded.entries.get(result["student"], Entry(result["student"]))
         named = {**entry.columns, "name": entry.name}
-        rows.append([*(named.get(column, "") for _, column in columns), imported(result)])
+        rows.append([*(named.get(column, "") for _, column in columns), import_points(result)])
     return table_text([*(title for title, _ in columns), graded.master.stem], rows)
 
 

@@ -408,17 +408,17 @@ def _stand_in(exercise: Mapping[str, Any]) -> None:
         """
         settings = importlib.import_module(f"{package}.settings")
         opened = types.SimpleNamespace(
-            topic=topic, token=exercise["token"], own=own, check=ChecksStandIn(), settings=settings, panel=_nothing
+            topic=topic, token=exercise["token"], own=own, check=ChecksStandIn(), settings=settings, panel=_do_nothing
         )
         return lambda _token="": opened
 
     _replace_module(f"netlab_course.chapters.{topic}.check", Checks=ChecksStandIn)
-    _replace_module(f"netlab_course.chapters.{topic}.panel", panel=_nothing)
+    _replace_module(f"netlab_course.chapters.{topic}.panel", panel=_do_nothing)
     _replace_module("netlab_course.chapters.opening", opener=opener)
     setattr(importlib.import_module("netlab"), "preflight", lambda *_words, **_more: "")  # noqa: B010 (looked up when used)
 
 
-def _nothing(*_words: Any, **_more: Any) -> None:
+def _do_nothing(*_words: Any, **_more: Any) -> None:
     """Do nothing with any arguments, in place of a chapter's panel: nobody sees a figure in the sandbox."""
 
 

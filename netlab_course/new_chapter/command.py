@@ -82,19 +82,19 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
     if number > MAX_CHAPTERS:
         raise NetlabError(f"The last chapter has the number {number - 1}, and a number has two digits.")
 
-    def filled(text: str) -> str:
+    def fill_in(text: str) -> str:
         """Return a template's text or path with the chapter's name, number (two digits) and title in place of @NAME@,
         @NUMBER@ and @TITLE@.
         """
         return text.replace("@NAME@", name).replace("@NUMBER@", f"{number:02}").replace("@TITLE@", title)
 
-    places = [filled(place) for place in PLACES]
+    places = [fill_in(place) for place in PLACES]
     taken = [place for place in [*places, f"tests/chapters/{name}.py"] if (root / place).exists()]
     taken += [str(path.relative_to(root)) for path in (root / "solutions").glob(f"[0-9][0-9]_{name}.*")]
     if taken:
         raise NetlabError(f"There is a chapter {name} already: {', '.join(sorted(set(taken)))}. Choose another name.")
     skeleton = importlib.resources.files("netlab_course.new_chapter") / "skeleton"
-    texts = {filled(path): filled((skeleton / template).read_text("utf-8")) for template, path in FILES.items()}
+    texts = {fill_in(path): fill_in((skeleton / template).read_text("utf-8")) for template, path in FILES.items()}
     _put(texts, places, root)
     return [root / path for path in texts]
 

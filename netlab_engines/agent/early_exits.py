@@ -30,7 +30,7 @@ IN_BACKGROUND, NO_PROGRAM = 1, 2
 INIT = 1
 """The parent of a daemon, which has forked and whose first process has exited."""
 MAX_REPORTS = 10
-MORE = f"More background programs failed; only the first {MAX_REPORTS} are reported."
+UNREPORTED_EXITS = f"More background programs failed; only the first {MAX_REPORTS} are reported."
 MAX_COMMAND, MAX_REASON = 120, 240
 GRACE_NS = 10_000_000
 """Network time in which a script may read the error output of a program that has failed; what it reads is not reported."""
@@ -258,7 +258,7 @@ class EarlyExits:
         if self._count <= MAX_REPORTS:
             self._send(self._line(process, node, command))
         elif self._count == MAX_REPORTS + 1:
-            self._send(MORE)
+            self._send(UNREPORTED_EXITS)
 
     def _line(self, process: EarlyExit, node: str, command: str) -> str:
         """Return the line about a failed process, such as "h1: iperf -s exited with status 1: bind failed". `node` is

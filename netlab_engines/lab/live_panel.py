@@ -49,7 +49,7 @@ MAX_S = 3600.0
 PICTURE_S, PAGE_TIMER_S = 0.1, 0.3
 LATEST_S = 0.3
 """The time in s by which a late picture may catch up."""
-AHEAD = 4
+PICTURES_PER_MESSAGE = 4
 """Pictures per message of the page: one more than fit between two messages, in case the next is late."""
 WORK_S = 0.1
 """The wall-clock time in s for computing a picture's network time; a slower network plays slower than requested."""
@@ -326,10 +326,10 @@ class LivePanel:
         self._draw()
 
     def _on_page_timer(self, _change: Any) -> None:
-        """Handle a message of the page, which allows AHEAD more pictures: schedule them if this thread has an event
-        loop, or else draw one now. `_change`, the widget's event, is ignored.
+        """Handle a message of the page, which allows PICTURES_PER_MESSAGE more: schedule pictures if this thread has an
+        event loop, or else draw one now. `_change`, the widget's event, is ignored.
         """
-        self._pictures.allow(AHEAD)
+        self._pictures.allow(PICTURES_PER_MESSAGE)
         self._tell_main_loop()
         # JupyterLab may deliver a page's messages in another thread, which continues while a cell computes.
         if (loop := _running_loop()) is not None:

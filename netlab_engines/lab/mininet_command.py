@@ -9,7 +9,7 @@ from netlab_engines.lab.script import run_script
 from netlab_engines.lab.script_check import check
 
 EXIT_WARNINGS = 1
-MORE = """The script is checked first: Python 2, missing modules and programs, what Linux bridges lack of Open vSwitch.
+EPILOG = """The script is checked first: Python 2, missing modules and programs, what Linux bridges lack of Open vSwitch.
 If it cannot run, the exit status is 2 and no part of it runs; other problems are warnings.
 
 The script writes directly to your files, with your permissions: next to itself, to .., to ~, to /tmp and to every other
@@ -24,7 +24,7 @@ network; a second Ctrl-C ends it at once."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command `netlab mininet` and its help to its parser."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = MORE
+    parser.epilog = EPILOG
     parser.add_argument("--seed", type=int, default=1, help="the seed of all random draws (default: 1)")
     parser.add_argument(
         "--check",

@@ -31,7 +31,7 @@ SYSTEM = frozenset(
     ]
 )
 """The system's directories, which are not shared."""
-NEVER = ("/dev", "/proc", "/run", "/sys")
+GUEST_MOUNTS = ("/dev", "/proc", "/run", "/sys")
 """Mount points at which the guest has its own file systems."""
 FOR_ALL = ("/tmp", "/var/tmp")
 REMOTE = ("autofs", "nfs", "cifs", "smb", "9p", "ceph", "lustre", "afs", "gpfs", "fuse")
@@ -79,7 +79,7 @@ def _can_be_shared(place: str) -> bool:
     """Return whether the absolute path `place` is a directory that may be shared with a guest: it is not /, not one of
     the system's directories, and not below /dev, /proc, /run or /sys.
     """
-    return place != "/" and place not in SYSTEM and not _is_below(place, NEVER) and Path(place).is_dir()
+    return place != "/" and place not in SYSTEM and not _is_below(place, GUEST_MOUNTS) and Path(place).is_dir()
 
 
 def _is_below(place: str, directories: Iterable[str]) -> bool:

@@ -37,7 +37,7 @@ class UdpReceiver:
     kernel stamps each datagram on arrival, so reading late costs no precision. While nothing comes it sleeps without
     end.
 
-    `streams` has the books by stream id; datagrams of others, or too short ones, only count in `unknown_datagrams`, so
+    `streams` has the accounts by stream id; datagrams of others, or too short ones, only count in `unknown_datagrams`, so
     garbage takes no memory. With `interval_s` they have intervals, counted from `origin_s`. With `batch` the kernel
     hands over trains of datagrams (UDP_GRO). What arrives within `timely_s` of a stream's first datagram is kept apart;
     see `StreamAccount`.

@@ -62,7 +62,7 @@ def measurements() -> Settings:
                 "Theirs is the mean with slow start (3.30 in the steady state that they print); without a window of 8 MiB a "
                 "second run has {value:.2f} Gbit/s.",
                 _scenario(1, 20),
-                read_again=goodput(name[1], 2),
+                read_second=goodput(name[1], 2),
             )
         },
         ("buffer", "10 Gbit/s 20 ms default buffers eight streams"): {

@@ -8,7 +8,7 @@ import netlab as nl
 from netlab_classroom.contest import networks, scoring
 from netlab_classroom.contest.opponents import OPPONENTS
 
-BEST = {"deep": "Tide", "lossy": "Gauge", "cubic": "Plough"}
+BEST = {"deep": "DelayBased", "lossy": "RateBased", "cubic": "LossBased"}
 
 
 @pytest.mark.library

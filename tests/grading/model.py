@@ -44,7 +44,7 @@ class Unwalled:
 
 def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
     to_parent, from_child = os.pipe()
-    gate, student = socket.socketpair()
+    grader_end, student = socket.socketpair()
     pid = os.fork()
     if pid == 0:
         try:
@@ -67,7 +67,7 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
     student.close()
     os.close(from_child)
     message: dict[str, Any] = {}
-    calls = CallChannel(gate, None)
+    calls = CallChannel(grader_end, None)
 
     def reply(question: bytes) -> bytes:
         try:
@@ -78,7 +78,7 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
     with os.fdopen(to_parent, "rb", 0) as said:
         # A child that has answered ends, which its channel shows as well.
         with contextlib.suppress(StudentCodeError):
-            while said not in select.select([gate, said], [], [])[0]:
+            while said not in select.select([grader_end, said], [], [])[0]:
                 calls.finish(reply(calls.receive()[1]))
         line = said.readline()
         if line[:1] == runner.ANSWER:
@@ -86,7 +86,7 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
     _, status = os.waitpid(pid, 0)
     if os.waitstatus_to_exitcode(status) == RUNNER_FAILED:
         raise RuntimeError("The runner failed; its standard error has the traceback.")
-    gate.close()
+    grader_end.close()
     return Outcome(Ending.ANSWERED if message else Ending.CRASHED, message)
 
 
@@ -109,7 +109,7 @@ def lost_by_the_solution(
     edition = chapter.edition(token)
     solution = {cell.id: cell.source for cell in edition.solved}
     asked = [each for each, _ in graded_by_code(chapter, edition)]
-    taken = {each.key: reading.compose(edition.provided, each.id, solution[each.id]) for each in asked}
+    taken = {each.key: reading.compose(edition.provided_cells, each.id, solution[each.id]) for each in asked}
     if with_numbers:
         asked = [
             each for each in asked if re.search(r"\bown\b", "\n".join([*taken[each.key]["given"], solution[each.id]]))

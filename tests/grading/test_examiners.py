@@ -50,7 +50,7 @@ def test_check_without_points_has_a_reason(topic: str) -> None:
 
 def test_cell_ends_in_a_figure_if_its_source_does() -> None:
     """A figure at the end of a cell is left out before an answer; other results of a cell are not."""
-    draws = {id_: drawn for id_, _, drawn in master.find("bdp", ROOT).edition().provided}
+    draws = {id_: drawn for id_, _, drawn in master.find("bdp", ROOT).edition().provided_cells}
     assert {id_ for id_, drawn in draws.items() if drawn} == {"lab", "cable-run", "queue", "panel", "delays-run"}
     assert not draws["imports"] and not draws["rtt"] and "rtt-check" not in draws
 
@@ -126,6 +126,6 @@ def _solution(edition: Edition, key: str) -> object:
     wanted = next(each for each in edition.answer_cells if each.key == key)
     source = next(cell.source for cell in edition.solved if cell.id == wanted.id)
     space: dict[str, object] = {"__name__": "__main__"}
-    for text in (judging.PRELUDE, *reading.compose(edition.provided, wanted.id, source)["given"], source):
+    for text in (judging.PRELUDE, *reading.compose(edition.provided_cells, wanted.id, source)["given"], source):
         exec(text, space)  # noqa: S102 (the instructor's own)
     return space[wanted.name]

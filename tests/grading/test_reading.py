@@ -309,7 +309,7 @@ def test_a_heading_of_the_oldest_format_is_read_as_text(tmp_path: Path) -> None:
 def test_the_name_of_an_error_that_is_caught_is_no_need() -> None:
     """Else another answer that happens to define `e` is run before this one."""
     answer = "try:\n    y = 1\nexcept Exception as e:\n    print(e)"
-    assert needs.needed([], answer) == ([], set())
+    assert needs.needed_code([], answer) == ([], set())
     assert "rest" in needs.names("match x:\n    case {**rest}:\n        y = rest").defined
 
 

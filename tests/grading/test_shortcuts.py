@@ -80,7 +80,7 @@ def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str)
             exercises[key] = exercise
             checks[key] = edition.checks[each.key]
             wanted.append(AnswerCell(key, each.id, each.name, each.stub))
-            taken[key] = reading.compose(edition.provided, each.id, source)
+            taken[key] = reading.compose(edition.provided_cells, each.id, source)
     opened = SimpleNamespace(topic=edition.chapter.topic, own=edition.chapter.own, checks=checks)
     examination = Examination(Job("anna", None, chapter.source), replace(edition, chapter=opened), exercises)
     marks = examination.marks(wanted, taken)
@@ -201,7 +201,7 @@ def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch
     chapter = master.find(topic, ROOT)
     edition = chapter.edition("anna")
     (wanted,) = (each for each in edition.answer_cells if each.key == key)
-    taken = {key: reading.compose(edition.provided, wanted.id, source)}
+    taken = {key: reading.compose(edition.provided_cells, wanted.id, source)}
     job = Job("anna", None, chapter.source)
     mark = Examination(job, edition, chapter.exercises()).marks([wanted], taken)[key]
     assert mark.points <= most, mark
@@ -269,7 +269,7 @@ def test_a_transfer_is_made_outside_between_two_programs_that_share_nothing(
     chapter = master.find("reliable_transfer", ROOT)
     edition = chapter.edition("anna")
     wanted = [each for each in edition.answer_cells if each.key == "stop_and_wait"]
-    taken = {wanted[0].key: reading.compose(edition.provided, wanted[0].id, AROUND_A_TRANSFER[way])}
+    taken = {wanted[0].key: reading.compose(edition.provided_cells, wanted[0].id, AROUND_A_TRANSFER[way])}
     job = Job("anna", None, chapter.source)
     mark = Examination(job, edition, chapter.exercises()).marks(wanted, taken)["stop_and_wait"]
     assert mark.points == 0, mark

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab_engines.agent.early_exits import MORE
+from netlab_engines.agent.early_exits import UNREPORTED_EXITS
 from netlab_engines.lab.live import Lab
 from netlab_engines.lab.script import run_script
 
@@ -205,7 +205,7 @@ def test_ten_programs_are_reported_and_that_more_failed(place: Path, capsys: pyt
         capsys,
     )
     assert len(lines) == 11
-    assert lines[-1] == MORE
+    assert lines[-1] == UNREPORTED_EXITS
 
 
 @pytest.fixture(scope="module")

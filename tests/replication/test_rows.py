@@ -20,9 +20,9 @@ def test_every_scenario_and_check_is_valid() -> None:
     for found in labs.measurements().values():
         for measurement in found.values():
             measurement.scenario.validate()
-            if measurement.again is not None:
-                measurement.again.validate()
-                assert "{value" in measurement.why
+            if measurement.second_scenario is not None:
+                measurement.second_scenario.validate()
+                assert "{value" in measurement.explanation
 
 
 def test_every_source_has_a_reference_and_a_lab() -> None:

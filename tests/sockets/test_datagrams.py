@@ -14,7 +14,7 @@ from netlab_engines.sockets.datagrams import MIN_PAYLOAD_BYTES, StreamAccount, c
 SIZE = 100
 
 
-def book(arrivals: list[int]) -> StreamAccount:
+def account_of(arrivals: list[int]) -> StreamAccount:
     account = StreamAccount()
     for place, seq in enumerate(arrivals):
         account.add(seq, seq * 1000, 1_000_000 + place * 1000, SIZE)
@@ -23,7 +23,7 @@ def book(arrivals: list[int]) -> StreamAccount:
 
 @given(st.lists(st.integers(0, 60), max_size=200))
 def test_counts_distinct_duplicate_and_reordered_datagrams_in_any_order(arrivals: list[int]) -> None:
-    account = book(arrivals)
+    account = account_of(arrivals)
     distinct = set(arrivals)
     late = sum(
         1

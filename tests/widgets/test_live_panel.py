@@ -178,7 +178,7 @@ def test_the_kernel_makes_a_few_pictures_for_each_beat_and_waits_for_the_next(pa
     panel.play()
     panel.page_timer.value += 1
     loop.pass_s(9)
-    assert panel.lab.now_s == pytest.approx(2 + live_panel.AHEAD * 0.1 * 10)
+    assert panel.lab.now_s == pytest.approx(2 + live_panel.PICTURES_PER_MESSAGE * 0.1 * 10)
 
 
 def test_timely_or_slightly_late_ticks_make_each_picture_once(panel, loop):
