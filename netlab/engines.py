@@ -64,7 +64,7 @@ def decide(engine: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
 
 def choose(engine: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
     """Return the engine named `engine`, or `engine` itself if it is an engine; None means $NETLAB_ENGINE, else the
-    fastest engine on this machine that supports all `plans`. Raises EngineError, KernelError or NotHereError.
+    fastest engine on this machine that supports all `plans`.
 
     Raises
     ------

@@ -33,9 +33,7 @@ def run_in(
 ) -> Outcome:
     """Run a plan in a session that was just opened, and return a dict of the counters ("flows", "streams", "queues",
     ...), the engine's name, clock and settings ("engine"), and the directory of saved files ("artifacts", None without
-    any). `on_progress` gets the network time in s about fifty times; the run stops with RunCancelled when the event
-    `cancel` is set, or with RunError when `watchdog` finds that network time stands still (None omits each). The
-    session stays open.
+    any). The session stays open.
 
     Parameters
     ----------

@@ -254,7 +254,8 @@ class Guest(AgentProcess):
         Directories of the host that the guest may read in addition to programs and libraries, as for the launcher; None does not
         limit it.
     shared : sequence of str
-        Directories of the host that the guest may write to: absolute paths without a colon, none inside another.
+        Directories of the host that the guest may write to in addition to its run's directory: absolute paths without a
+        colon, none inside another.
     """
 
     def __init__(
@@ -270,11 +271,8 @@ class Guest(AgentProcess):
         readable: Sequence[str] | None = None,
         shared: Sequence[str] = (),
     ) -> None:
-        """Start to boot a guest with this kernel, in a process of its own; `wait_until_ready` waits for it. `calls`
-        system calls at one time take no network time, each further one 10 µs (0: none takes time); a program start
-        takes `start_ns` ns. `pin` reserves a CPU; the guest runs the module `program` with `packages` (None: this
-        Python's) and has `memory_mb` MiB. It may write to its run's directory and the host's directories `shared` and
-        read `readable` (None: all). Raises OSError if it cannot be started, EngineError without disk space or Mininet.
+        """Start to boot the guest in a process of its own. Raises OSError if it cannot be started, EngineError without
+        disk space or Mininet.
         """
         self.kernel = kernel
         self.settings = {"memory_mb": memory_mb, "seeded": True, "confined": launcher.landlock_version() > 0}

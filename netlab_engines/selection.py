@@ -60,8 +60,6 @@ def choose(engine: str | LabEngine | None = None, plans: Sequence[Plan] = ()) ->
     """Return the engine that runs these plans: `engine` itself if it is an engine object, or the engine with the name
     `engine`; None means $NETLAB_ENGINE, or else the best one for this machine and the plans, as `decide` finds it. It
     may wait for a build of the pocket kernel and print its progress. A named engine is not checked against the plans.
-    Raises EngineError, KernelError or NotHereError if there is no such engine, it has no kernel, or the best one does
-    not support the plans.
 
     Raises
     ------

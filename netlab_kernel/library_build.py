@@ -125,11 +125,8 @@ def compile_into(
     cross: str = "",
     static: bool = True,
 ) -> None:
-    """Configure and compile the library kernel in the source tree `tree` (a `linked_copy`) of a version, and write the
-    program, linked statically if `static`, and its `config` to the folder `target`; if `machine` is this machine's
-    processor, also boot it once. `cross` is the prefix of a cross compiler or "", `variables` change the environment
-    (None removes a variable); output is appended to the file `log`, and lines of the compilation go to `on_object`.
-    Raises KernelError if a step fails.
+    """Configure and compile the library kernel in the source tree `tree` of a version, and write the program and its
+    `config` to the folder `target`; if `machine` is this machine's processor, also boot it once.
 
     Parameters
     ----------
@@ -142,13 +139,13 @@ def compile_into(
     variables : dict
         Environment variables of the build; None removes a variable.
     log : Path
-        The log.
+        The file to which output is appended.
     on_object : callable, optional
         Called with each line of the compilation's output.
     machine : str
         The processor.
     cross : str
-        The prefix of another processor's compiler, such as "aarch64-linux-gnu-".
+        The prefix of another processor's compiler, such as "aarch64-linux-gnu-", or "".
     static : bool
         Link a program that needs no C library.
 

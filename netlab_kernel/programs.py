@@ -25,10 +25,7 @@ def run(
     allow_failure: bool = False,
 ) -> int:
     """Run a command without input in its own process group, append it and its output to the file `log`, wait for its
-    end and return its exit status (negative: a signal). `doing` is its purpose for errors, such as "compile the
-    kernel", `cwd` its directory (None: the present one), `env` changes environment variables (None removes one),
-    `on_line` is called with each line of output. A missing program, and a status other than 0 unless `allow_failure`,
-    raise KernelError; any other exception ends the process group.
+    end and return its exit status (negative: a signal).
 
     If the call ends early (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is ended before it
     returns.

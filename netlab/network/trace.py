@@ -74,8 +74,7 @@ class Trace:
         cls, path: str | os.PathLike[str], *, interval_s: float = MAHIMAHI_INTERVAL_S, framing: str | None = "ip"
     ) -> Trace:
         """Return the trace in a file of mahimahi: rows of opportunities in ms to send an IP packet of 1500 bytes,
-        repeated after the last. Those in each `interval_s` seconds become one rate. Raises ScenarioError for a wrong
-        file.
+        repeated after the last.
 
         Parameters
         ----------

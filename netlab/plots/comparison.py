@@ -124,7 +124,6 @@ class Comparison:
     ) -> Comparison:
         """Add the series `name`: measured points, `details` for hover texts and `half_widths` of intervals in y's unit,
         theory called `theory_name` at `theory_x` (values or a formula), and published (x, y); return this comparison.
-        Raises NetlabError for lengths that differ.
 
         Parameters
         ----------

@@ -49,7 +49,7 @@ MIN_DISTANCE = 0.01  # of a link's length; smaller differences are rounding erro
 def topology(
     network: Topology, title: str = "", *, link_names: Mapping[tuple[str, str], str] | None = None
 ) -> go.Figure:
-    """Return a drawing of a network (NetlabError without nodes): hosts are circles, routers squares, switches diamonds;
+    """Return a drawing of a network: hosts are circles, routers squares, switches diamonds;
     links have rate, delay and queue, of each direction if they differ, and `link_names` by their two nodes.
 
     Parameters

@@ -81,8 +81,7 @@ def time_sequence(
 ) -> go.Figure:
     """Return the time-sequence graph of the TCP connection that sends most in `packets`, from `src` and to `dst` if
     given, as tcptrace draws it at the sender's end of a link. A segment is a bar from its first to its last byte; one
-    sent again has another colour. Curves: acknowledged data, the receiver's window's limit. Raises NetlabError without
-    data.
+    sent again has another colour. Curves: acknowledged data, the receiver's window's limit.
 
     Parameters
     ----------
@@ -133,7 +132,7 @@ def _add_steps(figure: go.Figure, rows: pd.DataFrame, column: str, name: str, co
 def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> pd.DataFrame:
     """Return the data in flight (bytes beyond the last acknowledgement) over time of the TCP connection that sends most
     in `packets`, from `src` and to `dst` if given. The table draws itself: `table.plot(x="t_s", y=["in_flight_bytes",
-    "receiver_window_bytes"])`. Raises NetlabError without TCP data.
+    "receiver_window_bytes"])`.
 
     Returns
     -------

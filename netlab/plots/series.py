@@ -47,7 +47,7 @@ def time_series(
     title: str = "",
 ) -> go.Figure:
     """Return a figure of a run over time: a strip per quantity that has values, a curve per flow, queues' backlog at
-    `interfaces` (None: all that held a packet), dashed `theory`, a line at each change. NetlabError for unknown names.
+    `interfaces` (None: all that held a packet), dashed `theory`, a line at each change.
 
     Parameters
     ----------

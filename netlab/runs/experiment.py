@@ -40,8 +40,7 @@ def run(
     cancel: threading.Event | None = None,
 ) -> Run:
     """Run a network with its traffic, or a whole `Scenario` alone, and return the measurements. None means 10 s, seed
-    1, intervals of 0.1 s, and no sysctls, captures and changes. Raises ScenarioError with every mistake before the
-    start, EngineError, KernelError, RunError, RunCancelled after `cancel` is set, or Interrupted after Ctrl-C.
+    1, intervals of 0.1 s, and no sysctls, captures and changes.
 
     Parameters
     ----------
@@ -72,7 +71,9 @@ def run(
     EngineError, KernelError
         When this machine lacks a requirement; the text says what to do.
     RunCancelled, RunError
-        When the run was stopped or failed.
+        When the run was stopped by `cancel`, or failed.
+    Interrupted
+        After Ctrl-C.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class Interval(NamedTuple):
 @explain_bad_arguments('nl.interval(my_table["goodput_mbps"])')
 def interval(values: Any, others: Any = None) -> Interval:
     """Return the mean of independent `values`, or its difference from the mean of the sample `others`, with half the
-    width of its 95 % confidence interval. Raises NetlabError for fewer than two values, NaN or infinity, or no scatter.
+    width of its 95 % confidence interval.
 
     If the measurement were repeated many times with as many values each, 95 of 100 such intervals would contain the
     true mean (or the true difference). This holds if the values are independent (a seed each) and roughly normal.
@@ -78,7 +78,7 @@ def interval(values: Any, others: Any = None) -> Interval:
     Raises
     ------
     NetlabError
-        With fewer than two values, or with missing ones (NaN), because leaving values out must be a conscious decision.
+        With fewer than two values, or with NaN or infinity, because leaving values out must be a conscious decision.
         Also if both samples are without any scatter.
 
     References
@@ -172,7 +172,7 @@ def repeat(
     progress: bool | Progress = True,
 ) -> pd.DataFrame:
     """Run a scenario, or each of several by label, with each of `seeds` (10 means 1 to 10), and return the flows of all
-    runs in one table, with columns `seed` and, for labels, `case` in front. Raises ScenarioError or SweepError.
+    runs in one table, with columns `seed` and, for labels, `case` in front.
 
     Parameters
     ----------

@@ -114,8 +114,7 @@ def sweep(
     progress: bool | Progress = True,
 ) -> dict[Any, Run] | list[Run]:
     """Run scenarios in parallel and return their runs, by label or as a list like `scenarios`; earlier runs come from
-    the cache unless `fresh`. `executor` None means threads, `engine` None the fastest one. Raises ScenarioError before
-    the start, SweepError, which has the other runs, after failures, and SweepInterrupted after Ctrl-C.
+    the cache unless `fresh`. `executor` None means threads, `engine` None the fastest one.
 
     A run is cached as soon as it finishes, so a sweep that was stopped continues where it was. Equal scenarios run
     once: for several random draws, give each a different `seed`. Runs that call a user's class are not cached.

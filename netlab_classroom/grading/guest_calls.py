@@ -44,14 +44,16 @@ class CallChannel:
 
     Parameters
     ----------
+    connection : socket
+        An open connection to the guest.
     monitor : GuestMonitor or None
-        Supervises the guest meanwhile.
+        Supervises the guest during calls.
+    max_calls : int
+        The limit of calls of student code.
     """
 
     def __init__(self, connection: socket.socket, monitor: GuestMonitor | None, max_calls: int = MAX_CALLS) -> None:
-        """Use the open `connection` to a guest for at most `max_calls` calls of student code; `monitor` supervises the
-        guest during calls (None: nothing does).
-        """
+        """Begin to use the connection; no call has been made yet."""
         self._connection, self._monitor, self._calls_left, self._max_calls = connection, monitor, max_calls, max_calls
         self._connection.settimeout(CHECK_INTERVAL_S)
         self._buffer = bytearray()

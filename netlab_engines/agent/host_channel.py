@@ -36,7 +36,8 @@ class HostChannel:
     Parameters
     ----------
     forget_start_up : callable
-        Draws new random keys and sleeps until a round time, so that nothing depends on how the guest started.
+        Called after each new seed: draws new random keys and sleeps until a round time, so that nothing depends on how
+        the guest started.
     power_off : callable
         Ends the guest; called when the process that started the guest is gone.
 
@@ -49,10 +50,7 @@ class HostChannel:
     early_exits: "EarlyExits | None" = None
 
     def __init__(self, forget_start_up: Callable[[], None], power_off: Callable[[], None]) -> None:
-        """Open the device of the channel. `forget_start_up`, called after each new seed, draws new random keys and
-        sleeps until a round time; `power_off` ends the guest, and is called when the host is gone. Raises OSError if
-        there is no device.
-        """
+        """Open the device of the channel. Raises OSError if there is no device."""
         self._forget_start_up = forget_start_up
         self.power_off = power_off
         self._device = os.open(DEVICE, os.O_RDWR)

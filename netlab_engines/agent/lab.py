@@ -80,8 +80,7 @@ class Lab:
 
     def __init__(self, channel: HostChannel, folder: Path, packages: list[str], work: Path) -> None:
         """Prepare a lab without a network, which the request `build` makes; from now on exceptions in threads of this
-        process are recorded. `channel` leads to the host; captures and saved files go to `folder`; commands that save
-        files work in `work`. `packages` are the directories of netlab and Mininet, for other Python processes.
+        process are recorded.
         """
         self._channel = channel
         self._folder = folder

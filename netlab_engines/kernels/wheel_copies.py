@@ -17,7 +17,7 @@ OTHER_CACHE = "Set NETLAB_CACHE to a directory of yours in which programs may be
 def executable_build(directories: Sequence[Path], programs: Sequence[str], kind_directory: Path) -> Path:
     """Return the first of `directories`, which hold the same build, in which the programs with the names `programs` can
     be executed. If there is none, and one of them is in netlab's wheel, copy that one into `kind_directory`, the user's
-    directory of this kind of kernel, and return the copy. Raises KernelError if that fails.
+    directory of this kind of kernel, and return the copy.
 
     Parameters
     ----------

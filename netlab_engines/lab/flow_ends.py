@@ -69,13 +69,10 @@ def _last(times_s: list[float], is_complete: bool) -> float | None:
 
 
 def next_look_s(age_s: float, now_s: float, rest_bytes: int, fastest_bytes_s: float) -> float:
-    """Return the network time in s, a multiple of GRID_S, at which to look at a flow again: after `PART_OF_AGE` of the
-    flow's age, but at least 0.01 s and at most MAX_STEP_S, and at most `PART_OF_REST` of the time that its rest takes.
-    `age_s` is the time in s since it was waited for first, `now_s` the network time in s, `rest_bytes` the bytes that
-    have not arrived, and `fastest_bytes_s` the fastest rate between two looks in bytes/s (0: none).
+    """Return the network time in s, a multiple of GRID_S, at which to look at a flow again.
 
-    That is after `PART_OF_REST` of the time that its rest takes at the fastest rate seen; after no more than
-    `PART_OF_AGE` of its age, because a young flow doubles its rate in each round trip; and after 0.01 s to 0.5 s.
+    It is after `PART_OF_REST` of the time that the flow's rest takes at the fastest rate seen; after no more than
+    `PART_OF_AGE` of its age, because a young flow doubles its rate in each round trip; and after GRID_S to MAX_STEP_S.
 
     Parameters
     ----------

@@ -37,8 +37,7 @@ class LiveLink:
     def change(self, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
         """Change properties of the link now: `direction` has fields of `netlab.Link` by name, for both directions, and
         `reverse` those that differ on the way back (None: none). Other fields keep their values, and `lab.topology` is
-        replaced. The change is added to `lab.changes` unless nothing differs. Raises ScenarioError with all mistakes,
-        and then changes nothing.
+        replaced. The change is added to `lab.changes` unless nothing differs.
 
         Parameters
         ----------

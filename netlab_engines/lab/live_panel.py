@@ -74,11 +74,8 @@ def live(
     duration_s: float = 600.0,
     engine: str | None = None,
 ) -> LivePanel:
-    """Show a network in a notebook whose traffic runs live, with curves that grow and sliders (`controls`: fields by
-    link; None: all usual ones) that change its links meanwhile, and return the panel. `seed` determines random draws.
-    It waits for *Play* after `first_s` s of network time, plays `pace` times as fast as real time, shows the last
-    `window_s` s and ends at `duration_s` s. `engine` None is the fastest that supports it. Raises ScenarioError with
-    all mistakes.
+    """Show a network in a notebook whose traffic runs live, with curves that grow and sliders that change its links
+    meanwhile, and return the panel. It waits for *Play* after `first_s` s of network time.
 
     The curves mark the sliders' changes; goodput is the mean over a
     second. A page without widgets shows the first seconds as a figure.

@@ -59,9 +59,8 @@ class Host:
 
     def run(self, command: str, *, on_text: Callable[[str], None] | None = None) -> Output:
         """Run a command in the node's shell until it ends, and return its output, which has the exit code as an
-        attribute. Network time passes meanwhile, and `on_text` gets each piece of output as it comes (None: nothing is
-        called); after PATIENCE_S s of wall-clock time a hint is printed once. Raises RunError after the lab's
-        wall-clock limit, KeyboardInterrupt after Ctrl-C, and nothing if the command fails.
+        attribute; a command that fails raises no error. Network time passes meanwhile; after PATIENCE_S s of wall-clock
+        time a hint is printed once.
 
         Parameters
         ----------
@@ -179,7 +178,7 @@ class Process:
 
     def wait(self, limit_s: float = 60.0) -> Output:
         """Let network time pass until the command ends, at most `limit_s` s of it, and return its output with its exit
-        code. Raises RunError if it has not ended by then.
+        code.
 
         Raises
         ------

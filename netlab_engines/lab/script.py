@@ -43,15 +43,11 @@ def run_script(
     keys: str = "",
     copies_next_to: Path | None = None,
 ) -> ScriptResult:
-    """Run a Mininet script, `words` being its path and arguments, in a pocket kernel to its end and return its exit
-    status, its network time in s and copies of its files. `seed` determines random draws, `write` gets the output
-    (None: this terminal), `directory` is the working directory (None: the current one), `keys` are lines for Mininet's
-    prompt, and after `wall_limit_s` s of wall-clock time it is stopped with RunError. Copies of files in the system's
-    directories go to NAME.files next to `copies_next_to` (None: the script); the script writes to all others directly.
-    Raises EngineError or KernelError without a pocket kernel, and BrokenPipeError if the output cannot be written.
+    """Run a Mininet script in a pocket kernel to its end and return its exit status, its network time in s and copies
+    of its files.
 
     The script writes to this machine's files with its user's permissions, except in the system's directories: files
-    that it writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and
+    that it writes there are copied to the directory NAME.files, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and
     the wall-clock limit interrupt the script, and kill it 10 s later.
 
     Parameters
@@ -79,6 +75,8 @@ def run_script(
         If there is no pocket kernel.
     RunError
         After the wall-clock limit.
+    BrokenPipeError
+        If the output cannot be written.
     """
     engine = engines.choose(None)
     if not isinstance(engine, PocketEngine):

@@ -35,8 +35,7 @@ def run_test(
 ) -> dict[str, Any]:
     """Run the test `request` with the ``netlab perf`` server at the name or address `host` and this port to its end,
     and return its report, a dict: "sum" and "streams" (totals of all streams and of each), "intervals" (samples of both
-    sides) and "settings". `on_rows` gets the samples of this side's streams at the end of each interval, in a thread of
-    its own (None: nothing is called). Raises ThroughputError if the test is not allowed or fails.
+    sides) and "settings".
 
     Parameters
     ----------

@@ -48,8 +48,7 @@ def transition(
     hop: Hop, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None = None
 ) -> list[Step]:
     """Return the steps for the kernels, in their order, that change the direction `hop` of a link from the shape `old`
-    to `new` and from up or down (`was_up`) to `is_up`. `clock` is "virtual" or "real". `seed` is the seed of a wire
-    that begins to make random draws (None: the kernel's own).
+    to `new` and from up or down (`was_up`) to `is_up`.
 
     Queues and wires that stay keep their packets, and a wire that already makes random draws continues with them.
 
@@ -64,7 +63,7 @@ def transition(
     clock : str
         "virtual" or "real".
     seed : int, optional
-        The seed of the random draws of a wire that begins to draw.
+        The seed of the random draws of a wire that begins to draw; by default the kernel's own.
     """
     wire = [Step(hop["dst"], step) for step in _wire_steps(hop["dst_interface"], old, new, was_up, is_up, clock, seed)]
     old_queue, new_queue = (_queue(hop["interface"], *state, clock) for state in ((old, was_up), (new, is_up)))
