@@ -144,7 +144,7 @@ twenty = [mine(values) for _, values in draws.groupby("flow")["loss_rate"]]
 experiments.strokes_figure(twenty, truth=0.1, title="Twenty intervals of five values each")
 
 # %% id="twenty-compare" tags=["folded"]
-misses = int(experiments.missing(twenty, 0.1).sum())
+misses = int(experiments.miss_mask(twenty, 0.1).sum())
 misses_prediction.compare(misses, theory=0.05 * 20)
 of_five = np.mean([half for _, half in twenty])
 of_twenty = np.mean([mine(values)[1] for _, values in draws.groupby("seed")["loss_rate"]])

@@ -180,10 +180,10 @@ for kb, before, now in zip(windows_kb, by_window, changed):
 # %% [markdown] id="repeated-text"
 # ### Exercise 2: not alone
 #
-# In `beside_somebody` a transfer has a window of [[half_kb]] kB, on a path of [[rate_mbps]] Mbit/s with [[delay_ms]] ms each way, beside a UDP flow whose datagrams leave at random moments. Together they do not fill the
+# In `beside_udp` a transfer has a window of [[half_kb]] kB, on a path of [[rate_mbps]] Mbit/s with [[delay_ms]] ms each way, beside a UDP flow whose datagrams leave at random moments. Together they do not fill the
 # link. What does $W / T_0$ say? A colleague says: "On average the transfer gets more than [[stated_mbps]] Mbit/s." Another *seed* gives other moments, so repeat it:
 #
-# 1. `my_table`: `nl.repeat(beside_somebody, seeds=...)` gives one table of all flows. You choose the seeds: 8 to 30.
+# 1. `my_table`: `nl.repeat(beside_udp, seeds=...)` gives one table of all flows. You choose the seeds: 8 to 30.
 # 2. `my_interval`: `nl.interval(values)` of the transfer's goodput, one value for each seed, gives a mean and half of its *95 % interval*.
 # 3. `my_figure`: the goodput of each seed and the interval. `rows.plot(kind="scatter", x=..., y=...)` makes a figure, `figure.add_hrect(y0=..., y1=..., opacity=0.2)` adds an
 #    area to it, `figure.update_yaxes(title_text="... (unit)")` names an axis.
@@ -192,11 +192,11 @@ for kb, before, now in zip(windows_kb, by_window, changed):
 # %% id="repeated"
 path = nl.topologies.chain([None, own.rate_mbps], [0, own.delay_ms], 1000)
 half_window = nl.Tcp("h1", "h2", window_bytes=1000 * own.half_kb)
-somebody = nl.Udp("h1", "h2", rate_mbps=0.3 * own.rate_mbps, spacing="random")
-beside_somebody = nl.Scenario(path, [half_window, somebody], duration_s=10)
+udp = nl.Udp("h1", "h2", rate_mbps=0.3 * own.rate_mbps, spacing="random")
+beside_udp = nl.Scenario(path, [half_window, udp], duration_s=10)
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(beside_somebody, seeds=10)
+my_table = nl.repeat(beside_udp, seeds=10)
 my_rows = my_table[my_table["kind"] == "tcp"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval

@@ -51,7 +51,7 @@ def senders(video_mbps):
     ]
 
 
-def beside(
+def video_scenario(
     video_mbps,
     seed=1,
     duration_s=nl.run_length_s(40, real_s=25),
@@ -106,7 +106,7 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 #
 # ### Exercise 1: does TCP get what is left?
 #
-# Let the video send [[beside_mbps]] Mbit/s: `beside(own.beside_mbps)` is the scenario of 40 s. A colleague says: "On average TCP gets more than [[stated_mbps]] Mbit/s." What does $G$ say?
+# Let the video send [[beside_mbps]] Mbit/s: `video_scenario(own.beside_mbps)` is the scenario of 40 s. A colleague says: "On average TCP gets more than [[stated_mbps]] Mbit/s." What does $G$ say?
 # Show with an interval whether he is right.
 
 # %% id="repeated"
@@ -114,7 +114,7 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of TCP's goodput that lies below {own.stated_mbps} Mbit/s."
-my_table = nl.repeat(beside(own.beside_mbps), seeds=10)
+my_table = nl.repeat(video_scenario(own.beside_mbps), seeds=10)
 my_rows = my_table[my_table["kind"] == "tcp"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
@@ -137,7 +137,7 @@ chapter.check.repeated(my_finding)
 
 # %% id="sweep"
 videos_mbps, seeds = (0.5, 2, 3, 3.5, 4, 6, 9), (1, 2, 3, 4, 5)
-runs = nl.sweep({(v, seed): beside(v, seed) for v in videos_mbps for seed in seeds})
+runs = nl.sweep({(v, seed): video_scenario(v, seed) for v in videos_mbps for seed in seeds})
 measured = chapter.settings.goodputs(runs)
 
 # %% id="sweep-figure" tags=["figure", "folded"]
@@ -207,7 +207,7 @@ b3_prediction.compare(tcp[9][0], theory=left(10, 5, 1000))
 changed_rate_mbps = 6
 for rate_mbps in (5, changed_rate_mbps):
     slow = nl.topologies.three_pcs(rate_mbps=rate_mbps, queue_packets=100)
-    got = nl.run(beside(4, network=slow)).goodput_mbps(after_s=10).iloc[-1]
+    got = nl.run(video_scenario(4, network=slow)).goodput_mbps(after_s=10).iloc[-1]
     print(f"{rate_mbps}: TCP gets {got:.2f} Mbit/s, theory {left(5, rate_mbps, 1000):.2f}")
 
 # %% [markdown] id="video-text"
@@ -228,7 +228,7 @@ chapter.check.video(my_video_mbps)
 
 # %% id="video-run"
 if my_video_mbps is not ...:
-    run = nl.run(beside(my_video_mbps, duration_s=nl.run_length_s(60, real_s=30)))
+    run = nl.run(video_scenario(my_video_mbps, duration_s=nl.run_length_s(60, real_s=30)))
     got_mbps = run.goodput_mbps(after_s=10).iloc[-1]
     print(f"TCP: {got_mbps:.2f} Mbit/s, {own.update_mb * 8 / got_mbps / 60:.1f} minutes")
 
@@ -254,7 +254,10 @@ if my_video_mbps is not ...:
 cases = {"B1": 0.5, "B2": 4, "B3": 9}
 duration_s = nl.run_length_s(30, real_s=20)
 windows = nl.sweep(
-    {name: beside(video, 1, duration_s, interval_s=0.25) for name, video in cases.items()}
+    {
+        name: video_scenario(video, 1, duration_s, interval_s=0.25)
+        for name, video in cases.items()
+    }
 )
 chapter.settings.windows_figure(windows, "TCP's congestion window in three cases")
 
@@ -483,7 +486,7 @@ print(f"40%: window of one {fixed[1]:.0f} kbit/s, of two {fixed[2]:.0f}")
 red_options = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
 red = nl.topologies.three_pcs(5, queue_packets=100, aqm="red", aqm_options=red_options)
 red_runs = nl.sweep(
-    {(v, seed): beside(v, seed, network=red) for v in (4, 9) for seed in range(1, 6)}
+    {(v, seed): video_scenario(v, seed, network=red) for v in (4, 9) for seed in range(1, 6)}
 )
 
 # %% id="whose-table" tags=["folded"]
@@ -516,7 +519,9 @@ print(
 uncut = nl.topologies.three_pcs(
     5, queue_packets=100, aqm="red", aqm_options=red_options, segmentation_offload=True
 )
-uncut_runs = nl.sweep({(4, seed): beside(4, seed, network=uncut) for seed in range(1, 6)})
+uncut_runs = nl.sweep(
+    {(4, seed): video_scenario(4, seed, network=uncut) for seed in range(1, 6)}
+)
 cut_kbps = nl.interval(1000 * settings.goodputs(red_runs).loc[4, "TCP"])
 uncut_kbps = nl.interval(1000 * settings.goodputs(uncut_runs).loc[4, "TCP"])
 print(f"TCP in B2 with RED: {cut_kbps:.0f} kbit/s, with offload {uncut_kbps:.0f} kbit/s")
@@ -536,7 +541,7 @@ def behind(access_mbps, seed):
     slow = nl.Link("r1", "h3", rate_mbps=5, queue_packets=100, reverse=fast)
     links = [nl.Link("h1", "s1"), access, nl.Link("s1", "r1"), slow]
     three = nl.Topology(["h1", "h2", "h3"], ["r1"], ["s1"], links)
-    return beside(4, seed, network=three)
+    return video_scenario(4, seed, network=three)
 
 
 ratios = {}

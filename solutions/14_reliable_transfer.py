@@ -445,7 +445,7 @@ for name, beside_it in others.items():
 together_runs = nl.sweep(scenarios)
 
 # %% id="together-table" tags=["folded"]
-shared = experiments.together(together_runs)
+shared = experiments.shared_goodputs(together_runs)
 print(experiments.together_table(shared).to_string(index=False))
 beside_tcp = shared.groupby("beside").mean()
 sum_mbps = beside_tcp["tcp_mbps"] + beside_tcp["other_mbps"]

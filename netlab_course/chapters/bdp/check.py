@@ -38,7 +38,7 @@ class Checks:
     def __init__(self, own: StudentValues) -> None:
         """Make the checks with the student's own numbers."""
         self.rtt = _rtt()
-        self.repeated = _repeated(own)
+        self.repeated = _repetition(own)
         self.overfull = _overfull(own)
         self.waiting = _waiting(own)
         self.window = _window()
@@ -109,14 +109,14 @@ def _rtt() -> Function:
     )
 
 
-def _repeated(own: StudentValues) -> Repetition:
+def _repetition(own: StudentValues) -> Repetition:
     """Return the check of the repeated measurement of a transfer with a window of half the BDP, with theory's limit of
     that window.
     """
     return Repetition(
-        name="a window beside somebody",
+        name="a window beside UDP",
         scenario=lambda: half_window_beside_udp(own),
-        made_by="nl.Scenario(path, [half_window, somebody], duration_s=10)",
+        made_by="nl.Scenario(path, [half_window, udp], duration_s=10)",
         values=lambda table: table.loc[table["kind"] == "tcp", "goodput_mbps"],
         expected=lambda _table: window_limit_mbps(own),
         unit="Mbit/s",

@@ -86,7 +86,7 @@ def _commands(run: Run, **words: Any) -> list[str]:
     return [item["command"] for item in traffic_items(run, kind="command", **words)]
 
 
-def _measured(run: Run, column: str) -> float:
+def _udp_value(run: Run, column: str) -> float:
     """Return the value of a column of `run.flows`, such as "loss_rate", for the only UDP flow of a run."""
     return float(run.flows.set_index("kind")[column]["udp"])
 
@@ -143,22 +143,22 @@ def _buffer(own: StudentValues) -> Measurement:
                 lambda run: f"{_udp(run)['rate_mbps']:g} Mbit/s, {_udp(run).get('payload_bytes')} bytes",
             ),
             Condition(
-                lambda run: _measured(run, "received_datagrams") >= 5000,
+                lambda run: _udp_value(run, "received_datagrams") >= 5000,
                 "It must send long enough for the buffer to fill: 5000 datagrams or more must arrive.",
                 "Give the flow a `duration_s` of 2 s, and the run 2 s more, so that the last ones can arrive.",
-                lambda run: f"{_measured(run, 'received_datagrams'):.0f} arrived",
+                lambda run: f"{_udp_value(run, 'received_datagrams'):.0f} arrived",
             ),
             Condition(
-                lambda run: _measured(run, "delay_ms") > 0.99 * own.wait_ms,
+                lambda run: _udp_value(run, "delay_ms") > 0.99 * own.wait_ms,
                 f"The datagrams must be delayed by {own.wait_ms} ms.",
                 "Start the flow with `start_s=0.5`, after the command.",
-                lambda run: f"{_measured(run, 'delay_ms'):.4g} ms on average",
+                lambda run: f"{_udp_value(run, 'delay_ms'):.4g} ms on average",
             ),
             Condition(
-                lambda run: _measured(run, "loss_rate") == 0,
+                lambda run: _udp_value(run, "loss_rate") == 0,
                 "No datagram may be lost.",
                 "Either the limit is too small, or the run ends before the last datagrams arrive.",
-                lambda run: f"{100 * _measured(run, 'loss_rate'):.3g} % of them were",
+                lambda run: f"{100 * _udp_value(run, 'loss_rate'):.3g} % of them were",
             ),
             Condition(
                 lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * in_flight_packets,

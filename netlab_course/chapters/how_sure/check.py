@@ -241,13 +241,13 @@ class QueueChoice:
             raise ValueError("no interval of fewer than two differences")
         return interval(fresh)
 
-    def unpaired(self) -> Interval:
+    def unpaired_interval(self) -> Interval:
         """Return the interval of the difference between the second best queue and the choice that ignores the seeds and
         is wider, a known mistake: that of two independent samples (Welch).
         """
         return interval(self.losses[str(self.differences().name)], self.losses[self.choice])
 
-    def combined(self) -> tuple[float, float]:
+    def combined_interval(self) -> tuple[float, float]:
         """Return the difference between the means of the second best queue and the choice, and the root of the sum of
         the squares of both half widths: a known mistake, as this is no 95 % interval.
         """
@@ -318,12 +318,15 @@ def _slip(found: QueueChoice) -> str:
     losses = found.losses
     slips: list[tuple[tuple[float, float], str]] = [
         ((-right_mean, right_half), "the other way round: subtract the loss rate of your choice"),
-        (found.unpaired(), "the interval of two independent samples; subtract seed by seed, then take the interval"),
+        (
+            found.unpaired_interval(),
+            "the interval of two independent samples; subtract seed by seed, then take the interval",
+        ),
         (
             interval(found.all_pairs()),
             "the interval of all seeds; leave out those of the third queue, by which you chose the two",
         ),
-        (found.combined(), "the two half widths put together: subtract seed by seed, then take the interval"),
+        (found.combined_interval(), "the two half widths put together: subtract seed by seed, then take the interval"),
         ((100 * right_mean, 100 * right_half), "in per cent; loss rates are fractions here"),
         (
             (right_mean - right_half, right_mean + right_half),

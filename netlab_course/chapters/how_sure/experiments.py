@@ -21,7 +21,7 @@ _HOLDS = {"color": COLOURS[0], "symbol": "circle"}
 _MISSES = {"color": COLOURS[1], "symbol": "x"}
 
 
-def missing(found: Intervals, truth: float) -> NDArray[np.bool_]:
+def miss_mask(found: Intervals, truth: float) -> NDArray[np.bool_]:
     """Return an array that says for each interval (mean and half width) whether it does not contain the true mean."""
     means, halves = np.asarray(found, dtype=float).T
     return np.asarray(np.abs(means - truth) > halves)
@@ -32,7 +32,7 @@ def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
     the true mean; those that miss it have another colour and symbol.
     """
     means, halves = np.asarray(found, dtype=float).T
-    misses = missing(found, truth)
+    misses = miss_mask(found, truth)
     numbers = np.arange(1, len(means) + 1)
     figure = go.Figure(layout={"template": "netlab", "title_text": title, "height": 420})
     for name, chosen, look in (("holds the true mean", ~misses, _HOLDS), ("misses it", misses, _MISSES)):

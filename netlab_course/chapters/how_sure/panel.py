@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from netlab import theory
 from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider
-from netlab_course.chapters.how_sure.experiments import missing, strokes_figure
+from netlab_course.chapters.how_sure.experiments import miss_mask, strokes_figure
 from netlab_course.chapters.how_sure.settings import INTERVALS, RUNS_EACH, TRUE_LOSS_RATE, known_loss
 
 FACTORS = {"Student's": None, "1.96": 1.96, "1 (standard error)": 1.0}
@@ -35,7 +35,7 @@ def panel() -> PanelParts:
         factor = theory.student_t(runs) if factor is None else factor
         halves = factor * values.std(axis=1, ddof=1) / np.sqrt(runs)
         found = list(zip(values.mean(axis=1), halves, strict=True))
-        missed = missing(found, TRUE_LOSS_RATE).sum()
+        missed = miss_mask(found, TRUE_LOSS_RATE).sum()
         figure = strokes_figure(
             found, TRUE_LOSS_RATE, title=f"{missed} of {INTERVALS} intervals miss; each is of {runs} values"
         )

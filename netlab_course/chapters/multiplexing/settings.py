@@ -64,7 +64,7 @@ ROUTES = {
 PUBLISHED_MBPS = {1: [14.90, 14.29], 2: [12.61, 9.22, 8.14], 3: [18.00, 10.84], 4: [27.92, 19.11]}
 PUBLISHED_MS = {1: [71.362, 71.838], 2: [71.680, 71.044, 72.566], 3: [70.331, 69.089], 4: [69.058, 25.032]}
 
-BESIDE = 0.28  # of the way from one flow to the next: the three queues stand side by side
+QUEUE_OFFSET = 0.28  # of the way from one flow to the next: the three queues stand side by side
 CROSSING = {
     "h1-h9": ["L1", "L2", "L3"],
     "h2-h7": ["L1"],
@@ -227,7 +227,7 @@ def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
     for number, (name, run) in enumerate(runs.items()):
         table = by_draw(run, pairs)
         x, y = _at_places([table[pair] for pair in pairs])
-        aside = BESIDE * (number - 1)
+        aside = QUEUE_OFFSET * (number - 1)
         comparison.add(
             name,
             x + aside,

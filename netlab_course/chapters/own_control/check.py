@@ -80,7 +80,7 @@ class Control(Build):
         return super()._judge(measured)
 
 
-def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
+def _with_cache(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
     """Return a function that makes the runs of a class by `make` and adds under "shared" the names of the class's own
     attributes that changed meanwhile. If it is called again with the same class, as several conditions do, it returns
     the same results.
@@ -132,14 +132,16 @@ def _own_runs(control: Any) -> Runs:
     with a small queue; return the runs by the trace's name and "two".
     """
     flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
-    alone = {name: _run(Scenario(settings.traced(name), flows[:1], settings.TRACE_S)) for name in settings.TRACES}
+    alone = {
+        name: _run(Scenario(settings.trace_network(name), flows[:1], settings.TRACE_S)) for name in settings.TRACES
+    }
     return {**alone, "two": _run(Scenario(settings.small_queue(), flows, settings.STEADY_S))}
 
 
 @cache
 def cubic(name: str) -> Run:
     """Run CUBIC alone on the trace with this name, one of `settings.TRACES`, and return the run, which is cached."""
-    return _run(Scenario(settings.traced(name), [Tcp("h1", "h3")], settings.TRACE_S))
+    return _run(Scenario(settings.trace_network(name), [Tcp("h1", "h3")], settings.TRACE_S))
 
 
 def _parts_of_cubic(runs: Runs) -> dict[str, float]:
@@ -365,7 +367,7 @@ class Checks:
         path_segments = 2 * theory.bdp_bytes(settings.RATE_MBPS, settings.BASE_RTT_MS) / FRAME_BYTES
         self.aimd = Control(
             name="AIMD",
-            runs=_once(_aimd_runs),
+            runs=_with_cache(_aimd_runs),
             methods=("on_ack", "on_loss"),
             conditions=[
                 Condition(
@@ -409,7 +411,7 @@ class Checks:
         )
         self.mine = Control(
             name="your own control",
-            runs=_once(_own_runs),
+            runs=_with_cache(_own_runs),
             methods=("on_ack",),
             conditions=[
                 Condition(

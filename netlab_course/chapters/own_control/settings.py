@@ -81,7 +81,7 @@ def small_queue() -> Topology:
     return topologies.dumbbell(pairs=2, rate_mbps=RATE_MBPS, delay_ms=BASE_RTT_MS / 2, queue_packets=room)
 
 
-def traced(name: str) -> Topology:
+def trace_network(name: str) -> Topology:
     """Return a network with a slow link whose rate follows the trace with this name, one of `TRACES`: h1 and h2 send,
     h3 and h4 receive, and the RTT of the empty path is 40 ms.
     """

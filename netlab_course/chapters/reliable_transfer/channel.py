@@ -46,7 +46,7 @@ class Protocol:
         """Return a new sender and a new receiver; `window` is in pieces, and only a class that has such a parameter
         gets it (None: none does).
         """
-        return _made(self.sender, window), _made(self.receiver, window)
+        return _new_program(self.sender, window), _new_program(self.receiver, window)
 
     def __call__(
         self,
@@ -121,7 +121,7 @@ def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
     return ... if still or len(given) < len(NAMES) else Protocol(sender, receiver)
 
 
-def _made(program: Any, window: int | None) -> Any:
+def _new_program(program: Any, window: int | None) -> Any:
     """Return a new object of a program's class, with the window in pieces if it is not None and the class has such a
     parameter.
     """

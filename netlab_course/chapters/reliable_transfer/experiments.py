@@ -108,7 +108,7 @@ def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def together(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
+def shared_goodputs(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
     """Return a table with a row for each run: what is `beside` TCP, the goodput `tcp_mbps` and the RTT in ms of the TCP
     flow, the goodput `other_mbps` of the flow beside it, if any, and the datagrams that a program sent for each piece.
     The keys of `runs` are (what is beside TCP, seed).
@@ -127,7 +127,7 @@ def together(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
 
 def together_table(found: pd.DataFrame) -> pd.DataFrame:
     """Return a table for printing of the means over the seeds, with intervals of the goodputs, of the table of
-    `together`, a row for each case.
+    `shared_goodputs`, a row for each case.
     """
     rows = []
     for case, runs in found.groupby("beside", sort=False):

@@ -10,10 +10,10 @@ TIMEOUT_S = 0.25
 NUMBERS = 256
 
 
-def ahead(number: int, of: int, modulus: int = NUMBERS) -> int:
+def forward_distance(number: int, of: int, modulus: int = NUMBERS) -> int:
     """Return the distance from the number `of` forward to `number`, where both count modulo `modulus` (at most 256).
 
-    >>> ahead(2, 254), ahead(254, 2), ahead(1, 4, 5)
+    >>> forward_distance(2, 254), forward_distance(254, 2), forward_distance(1, 4, 5)
     (4, 252, 2)
     """
     return (number - of) % modulus
@@ -76,7 +76,7 @@ class GoBackNSender:
         """Move the window to the number in the ACK `data`, which the receiver expects next, and send new
         pieces; ignore an old ACK.
         """
-        acknowledged = ahead(data[0], self.oldest, self.modulus)
+        acknowledged = forward_distance(data[0], self.oldest, self.modulus)
         # An old ACK has a number before the window, which counts as far ahead of it.
         if 1 <= acknowledged <= len(self.in_flight):
             del self.in_flight[:acknowledged]
@@ -186,7 +186,7 @@ class SelectiveReceiver:
         """Keep the piece in `data` (its number in the first byte) if it is in the window, deliver all pieces up to the
         first gap, and send an ACK with the number of the datagram's piece.
         """
-        if ahead(data[0], self.waits_for) < self.window:
+        if forward_distance(data[0], self.waits_for) < self.window:
             self.early[data[0]] = data[1:]
         while self.waits_for in self.early:
             self.program.deliver(self.early.pop(self.waits_for))

@@ -75,8 +75,8 @@ def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     """Return advice on a fault of a trial, from its schedule `case` and the result `found` of `channel.transfer`: from
     its datagrams if they show the reason, else the schedule's own.
     """
-    if case["says"] == _KEPT:
-        return _KEPT
+    if case["says"] == _STATE_ADVICE:
+        return _STATE_ADVICE
     if found["shapeless"]:
         return (
             f'Look at "data {found["shapeless"]}": it is not one byte with the number and then a piece. bytes([7]) is one byte of '
@@ -127,13 +127,13 @@ def _wrong_piece(place: int, number: int, modulus: int) -> str:
     return f"piece {number + 1} was delivered where piece {place + 1} was due."
 
 
-_KEPT = (
+_STATE_ADVICE = (
     "Before this one a transfer was broken off. What did your class keep of it? Set what changes in on_start (self.number = 0), "
     "not in the class' body: there all transfers share it."
 )
 
 
-def _kept(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
+def _interrupted_transfer(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
     """Return two schedules with this window: an interrupted transfer of `pieces` + 1 pieces, followed by one of
     `pieces` without losses, which fails if a program keeps state in its class.
     """
@@ -146,7 +146,7 @@ def _kept(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
             lost=["data 2"],
             until_s=0.2,
         ),
-        schedule(_KEPT, pieces, window),
+        schedule(_STATE_ADVICE, pieces, window),
     ]
 
 
@@ -194,7 +194,7 @@ _EARLY_TIMER = (
 
 STOP_AND_WAIT = [
     schedule("Nothing is lost here, so the simplest program must do.", 5, most_sent=5, latest_s=0.5),
-    *_kept(5),
+    *_interrupted_transfer(5),
     schedule("Who notices that a piece is lost? Only a timer can.", 5, lost=["data 2"], most_sent=6, latest_s=2.0),
     schedule(
         "The piece is lost twice. Is the timer set again when the piece is sent again?",
@@ -269,7 +269,7 @@ GO_BACK_N = [
         most_sent=12,
         latest_s=0.3,
     ),
-    *_kept(12, 4),
+    *_interrupted_transfer(12, 4),
     _four("After a loss all pieces in flight go again, and the window moves on.", lost=["data 2"], most_sent=17),
     _four(
         "The piece is lost twice. Is the timer set again when all goes again?", lost=["data 2", "data 6"], most_sent=21
@@ -314,7 +314,7 @@ GO_BACK_N = [
 
 SELECTIVE_REPEAT = [
     _four("Nothing is lost: deliver each piece as it comes.", most_sent=12, latest_s=0.3),
-    *_kept(12, 4),
+    *_interrupted_transfer(12, 4),
     _four(
         "One piece is lost, and one must go again. Are the pieces that came early kept?", lost=["data 2"], most_sent=13
     ),

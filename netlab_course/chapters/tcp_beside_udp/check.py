@@ -59,8 +59,8 @@ class Checks:
 
         self.repeated = Repetition(
             name="TCP beside a video",
-            scenario=lambda: settings.beside(own.beside_mbps),
-            made_by="beside(own.beside_mbps)",
+            scenario=lambda: settings.video_scenario(own.beside_mbps),
+            made_by="video_scenario(own.beside_mbps)",
             values=lambda table: table.loc[table["kind"] == "tcp", "goodput_mbps"],
             expected=lambda _table: settings.left_mbps(SENSOR_MBPS + own.beside_mbps, RATE_MBPS, PAYLOAD_BYTES),
             unit="Mbit/s",

@@ -102,7 +102,7 @@ def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
     ]
 
 
-def beside(
+def video_scenario(
     video_mbps: float,
     seed: int = 1,
     duration_s: float = run_length_s(40, real_s=25),

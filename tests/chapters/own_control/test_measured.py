@@ -38,7 +38,7 @@ def test_chapters_claims_about_vegas_hold_at_six_moments_of_the_trace() -> None:
     for start_s in (0, 1.5, 3, 4.5, 6, 7.5):
         scenarios = {
             name: nl.Scenario(
-                settings.traced("walk_4g"), [nl.Tcp("h1", "h3", congestion=name, start_s=start_s)], start_s + 10
+                settings.trace_network("walk_4g"), [nl.Tcp("h1", "h3", congestion=name, start_s=start_s)], start_s + 10
             )
             for name in settings.LANDMARKS
         }

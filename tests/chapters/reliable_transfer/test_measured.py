@@ -62,7 +62,7 @@ def test_a_timer_shorter_than_the_round_trip_fills_a_shared_link_with_copies() -
         for name, beside_it in others.items()
         for seed in (1, 2, 3)
     }
-    found = experiments.together(nl.sweep(scenarios)).groupby("beside").mean()
+    found = experiments.shared_goodputs(nl.sweep(scenarios)).groupby("beside").mean()
     both_mbps = found["tcp_mbps"] + found["other_mbps"]
     assert found.loc["selective repeat", "rtt_ms"] > settings.TIMEOUT_MS
     assert found.loc["selective repeat", "sent_for_each"] > 2

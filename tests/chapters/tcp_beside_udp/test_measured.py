@@ -25,26 +25,26 @@ def page() -> dict[str, Any]:
 
 @pytest.mark.parametrize("video_mbps", settings.NUMBERS.values("beside_mbps"))
 def test_the_check_wants_the_scenario_that_the_chapters_cell_makes(page: dict[str, Any], video_mbps: float) -> None:
-    assert page["beside"](video_mbps).to_dict() == settings.beside(video_mbps).to_dict()
+    assert page["video_scenario"](video_mbps).to_dict() == settings.video_scenario(video_mbps).to_dict()
 
 
 @pytest.mark.parametrize("video_mbps", [0.5, 2.0])
 def test_tcp_takes_what_udp_leaves(video_mbps: float) -> None:
-    run = nl.run(settings.beside(video_mbps))
+    run = nl.run(settings.video_scenario(video_mbps))
     agrees("TCP (Mbit/s)", run.goodput_mbps(10).iloc[2], settings.left_mbps(1 + video_mbps, 5, 1000), relative=0.02)
 
 
 def test_beside_too_much_udp_tcp_is_silent_and_a_fair_queue_saves_it() -> None:
     """9 Mbit/s of video: below 50 kbit/s with a drop-tail queue; with a fair one the max-min share of 1.979 on the link."""
-    assert nl.run(settings.beside(9)).goodput_mbps(10).iloc[2] < 0.05
-    fair = nl.run(settings.beside(9, aqm="fq_codel")).goodput_mbps(10)
+    assert nl.run(settings.video_scenario(9)).goodput_mbps(10).iloc[2] < 0.05
+    fair = nl.run(settings.video_scenario(9, aqm="fq_codel")).goodput_mbps(10)
     agrees("TCP (Mbit/s)", fair.iloc[2], (5 - 1.042) / 2 * 1448 / 1514, relative=0.02)
     agrees("sensor (Mbit/s)", fair.iloc[0], 1, relative=0.03)
 
 
 def test_tables_show_tcp_without_goodput_behind_a_fifo_queue_that_drops() -> None:
     """fq drops what comes when its room is full: a connection that never opens has no intervals, and stands at 0."""
-    run = nl.run(settings.beside(9, aqm="fq"))
+    run = nl.run(settings.video_scenario(9, aqm="fq"))
     table = settings.fair_table(run, 9).set_index("flow")
     assert list(table.index) == ["sensor", "video", "TCP"]
     agrees("TCP (Mbit/s)", float(table.loc["TCP", "Mbit/s"]), 0, absolute=0.05)
@@ -55,7 +55,7 @@ def test_tables_show_tcp_without_goodput_behind_a_fifo_queue_that_drops() -> Non
 
 @pytest.mark.parametrize(("aqm", "queue_packets"), [("sfq", 20), ("sfq", 100), ("fq_codel", 20), ("fq_codel", 1000)])
 def test_the_queues_that_drop_from_the_longest_protect_whatever_their_room(aqm: str, queue_packets: int) -> None:
-    run = nl.run(settings.beside(9, aqm=aqm, queue_packets=queue_packets))
+    run = nl.run(settings.video_scenario(9, aqm=aqm, queue_packets=queue_packets))
     table = settings.fair_table(run, 9)
     for got, fair in zip(table["Mbit/s"], table["max-min fair"], strict=True):
         agrees("goodput (Mbit/s)", float(got), float(fair), relative=0.02)
@@ -107,6 +107,6 @@ def test_fq_protects_when_its_limit_exceeds_the_flow_limit() -> None:
 @pytest.mark.parametrize("video_mbps", tcp_beside_udp.settings.NUMBERS.values("beside_mbps"))
 def test_tcp_gets_more_than_is_left_with_every_copys_video(video_mbps: float) -> None:
     """The smallest number of seeds that is asked for; what is left lies below the interval."""
-    table = nl.repeat(settings.beside(video_mbps), seeds=8, progress=False)
+    table = nl.repeat(settings.video_scenario(video_mbps), seeds=8, progress=False)
     mean, half = nl.interval(table.loc[table["kind"] == "tcp", "goodput_mbps"])
     assert settings.left_mbps(1 + video_mbps, 5, 1000) < mean - half
