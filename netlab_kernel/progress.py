@@ -42,7 +42,7 @@ class Meter:
         phases: dict[str, float] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start the clock of a build. `listener` is called with each BuildProgress (None: nobody is), `phases` has the
+        """Start the clock of a build. `listener` is called with each BuildProgress (None: no listener), `phases` has the
         usual duration of each phase in s in their order (None: `usual_phases()`), and `clock` returns the present time
         in s.
         """

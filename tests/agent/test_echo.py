@@ -103,7 +103,7 @@ def test_sequences_beyond_16_bits_are_distinguished(clock: Clock) -> None:
     assert made.rtt_ms == {65_537: 20.0}
 
 
-def test_replies_are_booked_once_and_others_are_not_ours(clock: Clock) -> None:
+def test_replies_count_once_and_others_do_not(clock: Clock) -> None:
     ours, theirs = pinger(Wire()), pinger(Wire(), identifier=8)
     request, stranger = ours._request(1, 100 * 10**9), theirs._request(2, 100 * 10**9)
     clock.now_ns = 100_012_345_600

@@ -1,4 +1,4 @@
-"""The solution's own answers, marked as a student's are, with many sets of own numbers: without walls, so without booting."""
+"""The solution's own answers, marked as a student's are, with many sets of own numbers: outside the sandbox, so without booting."""
 
 from __future__ import annotations
 

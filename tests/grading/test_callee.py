@@ -83,9 +83,9 @@ def test_proxy_has_the_methods_of_its_class_and_on_start() -> None:
     for own, heard in ((Counted, ["on_start"]), (Silent, ["on_start", "on_ack"])):
         with (
             over_a_channel(lambda stream, own=own: callee.serve(stream, [own])) as stream,
-            socket.socket(fileno=os.dup(stream._descriptor)) as gate,
+            socket.socket(fileno=os.dup(stream._descriptor)) as grader_end,
         ):
-            line = CallChannel(gate, None)
+            line = CallChannel(grader_end, None)
             made = remote.proxy_for(own.__name__, lambda line=line: (line, lambda: None))
             caller = made.caller("h1-h2", "control")
             assert [name for name in METHODS if caller.has(name)] == heard

@@ -1,4 +1,4 @@
-"""A receiver's books of a UDP stream: what arrived, what is missing, what came twice or late."""
+"""A receiver's account of a UDP stream: datagrams that arrived, are missing, or came twice or late."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def test_counts_distinct_duplicate_and_reordered_datagrams_in_any_order(arrivals
     st.lists(st.tuples(st.integers(0, 300), st.integers(1, 20)), max_size=40),
     st.integers(1, 50_000),
 )
-def test_runs_and_trains_give_the_same_books_as_single_datagrams(runs: list[tuple[int, int]], interval_ns: int) -> None:
+def test_runs_and_trains_give_the_same_accounts_as_single_datagrams(
+    runs: list[tuple[int, int]], interval_ns: int
+) -> None:
     single, in_runs = StreamAccount(interval_ns), StreamAccount(interval_ns)
     clock = 0
     for first, count in runs:
@@ -97,7 +99,7 @@ def test_memory_stays_bounded_when_every_other_datagram_is_lost() -> None:
     assert len(account._gap_starts) <= 65_536
 
 
-def test_books_without_datagrams_claim_nothing() -> None:
+def test_accounts_without_datagrams_have_no_times() -> None:
     account = StreamAccount()
     assert math.isnan(account.delay_mean_ms)
     assert account.first_s is None
