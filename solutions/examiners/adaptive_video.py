@@ -22,6 +22,7 @@ EXERCISES = {
         edges=[{"buffer_s": 0}, {"buffer_s": 5}, {"buffer_s": 15}, {"buffer_s": 20}],
         edge_points=0.5,
     ),
+    "measure-words": Words(points=2),
     "throughput": Exercise(points=2),
     # The shares are for: the student's own trace; a walk.
     "mine": Exercise(points=4, shares=[2.0, 2.0]),

@@ -22,7 +22,13 @@ from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import MAX_SEEDS, MIN_SEEDS, VERDICTS, places
 
-PROVIDED_RULES = {"Throughput": settings.Throughput, "Buffer": settings.Buffer}
+PROVIDED_RULES = {
+    "Throughput": settings.Throughput(),
+    "Buffer": settings.Buffer(),
+    # Lower constants have less than 2.4 Mbit/s, and the highest stalls on all traces here for minutes.
+    **{f"always {LADDER_MBPS[quality]}": settings.Always(quality) for quality in (2, 3)},
+}
+"""The rules that the student's own must beat, by name; none keeps anything between chunks."""
 SAMPLES = 2
 DIFFERENCE_OFF_MBPS = 0.02
 
@@ -74,25 +80,25 @@ def _once(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[s
 
 @cache
 def play_provided(name: str, trace: Trace, chunks: int = 75) -> Player:
-    """Play a video of `chunks` chunks on a trace by the given rule with this name, "Throughput" or "Buffer", and return
-    its player; the result is cached.
+    """Play a video of `chunks` chunks on a trace by the rule with this name in `PROVIDED_RULES`, and return its player;
+    the result is cached.
     """
     return settings.watch(PROVIDED_RULES[name], trace, chunks)
 
 
-def _better_than_both(name: str, trace: Trace, words: str) -> Condition:
-    """Return the condition that the quality of experience of a student's video on a trace is above those of both given
+def _better_than_provided(name: str, trace: Trace, words: str) -> Condition:
+    """Return the condition that the quality of experience of a student's video on a trace is above those of all provided
     rules; `name` is the key of the video among the student's, and `words` name the trace in messages.
     """
 
     def bars() -> dict[str, float]:
-        """Return the quality of experience in Mbit/s of each given rule on the trace, by the rule's name."""
+        """Return the quality of experience in Mbit/s of each provided rule on the trace, by the rule's name."""
         return {rule: play_provided(rule, trace).experience_mbps for rule in PROVIDED_RULES}
 
     return Condition(
         lambda videos: videos[name].experience_mbps > max(bars().values()),
-        f"On {words} its experience must be above that of Throughput and of Buffer.",
-        "Print experiments.table of the three: is it the quality, the stalls or the switches?",
+        f"On {words} its experience must be above that of Throughput, of Buffer and of each constant quality.",
+        "Print experiments.table of them all: is it the quality, the stalls or the switches?",
         lambda videos: (
             f"{videos[name].experience_mbps:.2f} Mbit/s with {videos[name].stall_s:.1f} s of stalls; "
             + ", ".join(f"{rule} {bar:.2f}" for rule, bar in bars().items())
@@ -191,13 +197,18 @@ class Checks:
                 "That is the rate of the link. A new connection begins with ten segments for each round trip.",
                 own.path_mbps * 1448 / 1514,
                 "That is what the full link carries. A new connection begins with ten segments for each round trip.",
+                own.chunk_kb * 8 / (own.chunk_kb * 8 / own.chunk_mbps - settings.RTT_MS),
+                "The handshake is missing: the first segment leaves a round trip after the SYN.",
+                own.chunk_kb * 8 / (settings.RTT_MS * 1.5 + own.chunk_kb * 8 / (own.path_mbps * 1448 / 1514)),
+                "This lacks slow start: the link waits for acknowledgements until a window lasts for a round trip.",
                 own.chunk_mbps / 8,
                 "The chunk is in kB: 8 bits to a byte.",
             ),
             right="A player that takes this for the rate of the path is too careful, and the shorter its chunks, the more so.",
             hints=[
-                "nl.theory.short_flow_ms(size_bytes, rate_mbps, rtt_ms) is how long the chunk takes.",
-                "Throughput is the chunk's bits over that time: kB times 8 over ms is Mbit/s.",
+                "One round trip for the handshake, then ten segments in one, twenty in the next. How long does the link need for each?",
+                "A window that lasts for a round trip keeps the link busy to the end: from there on count the segments that are left.",
+                "The last segment is at the phone half a round trip after it left. Throughput is kB times 8 over ms.",
             ],
         )
         mine, other = (
@@ -208,14 +219,15 @@ class Checks:
             name="your rule",
             videos=_once({"own": mine, "other": other}),
             conditions=[
-                _better_than_both("own", mine, "your trace"),
-                _better_than_both("other", other, "a walk"),
+                _better_than_provided("own", mine, "your trace"),
+                _better_than_provided("other", other, "a walk"),
             ],
             right="It was tried on two traces. On how many others does it hold?",
             hints=[
-                "Throughput stalls when the rate falls, Buffer switches often. Which rate came, and how long does the buffer last?",
-                "Go up by one quality only when the buffer is long (12 s, say) and the recent throughput carries it.",
-                "Go down only if a chunk of the present quality would take nearly all of the buffer, by the recent throughput.",
+                "Throughput switches at each change of the rate; Buffer asks for the highest quality and then stalls. Which costs more?",
+                "Keep the quality unless there is a reason: go up by one only when the buffer is long and the throughput carries it.",
+                "Go down by one only if a chunk of the present quality would leave too few seconds in the buffer.",
+                "Which quality costs more in changes, up to it and back, than its few chunks bring? A rule may leave it out.",
             ],
         )
         self.shown = BeginningsComparison(

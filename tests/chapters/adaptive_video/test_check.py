@@ -21,20 +21,13 @@ class Careful:
     """A rule by buffer and throughput; it passes on the printed trace."""
 
     def __init__(self) -> None:
-        self.seen: list[float] = []
         self.quality = 0
 
     def on_chunk(self, buffer_s: float, throughput_mbps: float, sizes: list[int]) -> int:
-        if not throughput_mbps:
-            return 0
-        self.seen = [*self.seen[-4:], throughput_mbps]
-        slow = min(len(self.seen) / sum(1 / rate for rate in self.seen), 1.5 * throughput_mbps)
-        safe = slow * min(1.6, max(0.3, buffer_s / 10))
-        wanted = max([place for place, rate in enumerate(LADDER_MBPS) if rate <= safe], default=0)
-        if wanted > self.quality and buffer_s >= 12:
+        if throughput_mbps and sizes[self.quality] * 8e-6 / throughput_mbps > buffer_s - 6:
+            self.quality = max(0, self.quality - 1)
+        elif buffer_s >= 10 and self.quality < 3 and LADDER_MBPS[self.quality + 1] <= 1.3 * throughput_mbps:
             self.quality += 1
-        elif wanted < self.quality and sizes[self.quality] * 8e-6 / min(slow, throughput_mbps) > buffer_s - 8:
-            self.quality = wanted
         return self.quality
 
 
@@ -80,6 +73,26 @@ def test_wrong_maps_are_explained() -> None:
 
 def test_the_rate_of_the_link_is_not_what_a_chunk_measures() -> None:
     assert "begins with ten segments" in failure_text(chapter.check.throughput, chapter.own.path_mbps)
+    took_ms = chapter.own.chunk_kb * 8 / chapter.own.chunk_mbps
+    assert "handshake is missing" in failure_text(chapter.check.throughput, chapter.own.chunk_kb * 8 / (took_ms - 40))
+    link_ms = chapter.own.chunk_kb * 1000 / 1448 * 1514 * 8e-3 / chapter.own.path_mbps
+    assert "lacks slow start" in failure_text(chapter.check.throughput, chapter.own.chunk_kb * 8 / (60 + link_ms))
+
+
+@pytest.mark.parametrize("chunk_kb", settings.NUMBERS.values("chunk_kb"))
+@pytest.mark.parametrize("path_mbps", settings.NUMBERS.values("path_mbps"))
+def test_round_trips_counted_by_hand_are_near_enough(chunk_kb: int, path_mbps: int) -> None:
+    """Windows of 10, 20, ... segments until one lasts for a round trip, as the solution counts them."""
+    segment_ms = 1514 * 8e-3 / path_mbps
+    took_ms, left, window = 40.0, chunk_kb * 1000 / 1448, 10
+    while window * segment_ms < 40:
+        took_ms, left, window = took_ms + 40, left - window, 2 * window
+    took_ms += left * segment_ms + 20
+    right_ms = nl.theory.short_flow_ms(chunk_kb * 1000, path_mbps, settings.RTT_MS)
+    assert left > 0 and took_ms == pytest.approx(right_ms, rel=0.02)
+
+
+def test_the_changes_of_a_video_count() -> None:
     assert "changes between chunks are missing" in failure_text(
         chapter.check.experience,
         lambda qualities_mbps, stall_s: (sum(qualities_mbps) - 9.6 * stall_s) / len(qualities_mbps),
@@ -116,13 +129,27 @@ def test_the_given_rules_do_not_beat_themselves(rule: type, sentence: str) -> No
     assert sentence in failure_text(chapter.check.mine, rule)
 
 
+@pytest.mark.library
+@pytest.mark.parametrize("token", ["", "anna"])
+@pytest.mark.parametrize("quality", range(5))
+def test_no_constant_quality_meets_either_condition(token: str, quality: int) -> None:
+    class Constant:
+        def on_chunk(self, _buffer_s: float, _throughput_mbps: float, _sizes: list[int]) -> int:
+            return quality
+
+    assert "2 of 2" in failure_text(adaptive_video.begin(token).check.mine, Constant)
+
+
 def test_a_rule_that_fits_one_trace_alone_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The conditions by made-up videos: above both on the own trace, below them on the walk."""
+    """The conditions by made-up videos: above all provided rules on the own trace, below them on the walk."""
     made = {"own": video([4, 4]), "other": video([0, 0])}
     monkeypatch.setattr(check, "play_provided", lambda _rule, _trace: video([2, 2]))
     own, other = chapter.check.mine.conditions
     assert own.holds_for(made) and not other.holds_for(made)
-    assert "0.60 Mbit/s with 0.0 s of stalls; Throughput 2.40, Buffer 2.40" in other.complaint(made)
+    assert (
+        "0.60 Mbit/s with 0.0 s of stalls; Throughput 2.40, Buffer 2.40, always 2.4 2.40, always 4.8 2.40"
+        in other.complaint(made)
+    )
 
 
 def test_errors_of_a_rule_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
