@@ -247,8 +247,6 @@ chapter.check.counted(counted_bytes)
 #
 # $$p = \max\left(0,\; 1 - \frac{G_\text{max}}{X}\right)$$
 #
-# (After the summary: a figure with the staircase and the published losses.)
-#
 # Now a guess. A colleague tests the link for **3 s at 5 Mbit/s**. That is 4 % too much. Of his 1875 datagrams, how many are lost? Write your
 # number into the next cell; the cell after it measures.
 

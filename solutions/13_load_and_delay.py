@@ -260,7 +260,7 @@ print(
 #
 # $$\frac{s}{w} = \sqrt{\frac{2\theta}{d}} \quad\text{(packets at random moments)},\qquad \sqrt{\frac{\theta}{d}} \quad\text{(the same work in each run)}.$$
 #
-# *Work* is the time that the link needs for all packets of a run. `nl.Udp` sends the same number of packets in each run, here of one size, so the second formula holds. (After the summary: why the factor 2 goes away.)
+# *Work* is the time that the link needs for all packets of a run. `nl.Udp` sends the same number of packets in each run, here of one size, so the second formula holds.
 #
 # We measure 95 % with runs of three lengths: 40 of 2 s, 16 of 8 s and the eight of 32 s from above.
 
