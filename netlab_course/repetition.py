@@ -8,6 +8,7 @@ its own, the last is one of `STATEMENT_VERDICTS`.
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,19 @@ VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
 MAX_DIFFERENCES = 3
 MIN_REFUTATION_WORDS = 6
+_REFUTATION_PARTS = {
+    "a number": r"(?<![^\W\d])\d",
+    "a comparison": (
+        r"[<>≤≥]|\b(?:above|below|under|over|beyond|beneath|within|between|outside|inside|less|lower|fewer|smaller|shorter|"
+        r"slower|more|higher|greater|larger|longer|faster|most|least|exceed\w*|exclud\w*|includ\w*|contain\w*|hold\w*|"
+        r"reach\w*|miss\w*|overlap\w*|cover\w*|equal\w*|differ\w*|sides?|than)\b"
+    ),
+    "something measured": (
+        r"%|\b(?:intervals?|means?|averages?|edges?|theory|formula|values?|goodputs?|throughputs?|rates?|ratios?|shares?|"
+        r"delays?|waits?|times?|losses|pings?|pages?|answers?|sums?|indexe?s?|[kMG]?bit/s|ms|us|per cent|percent)\b"
+    ),
+}
+"""The parts of a refutation by their names, each with a pattern that is found in it; two of the three are enough."""
 _TABLE, _INTERVAL, _FIGURE = "the table of nl.repeat", "an interval", "a figure"
 _REFUTATION = "a sentence on what would refute it"
 # Relative margins: a mean may be rounded to four digits, a half width to two.
@@ -265,12 +279,22 @@ class Repetition(Build):
         ]
 
     def _refutation_condition(self) -> Condition:
-        """Return the condition that the student's refutation has at least six words; a person judges what it says."""
+        """Return the condition that the student's refutation has at least six words and two of the parts of a result
+        (number, comparison, something measured); a person judges what it says.
+        """
         return Condition(
-            lambda found: len(found.refutation.split()) >= MIN_REFUTATION_WORDS,
+            lambda found: (
+                len(found.refutation.split()) >= MIN_REFUTATION_WORDS
+                and len(_missing_parts(found.refutation)) < len(_REFUTATION_PARTS) - 1
+            ),
             "my_refutation must be a sentence: the result that would have refuted the statement.",
             f"Write it before you measure: where would the interval have to lie, seen from {self._judged}?",
-            lambda found: with_unit(len(found.refutation.split()), "words"),
+            lambda found: ", ".join(
+                [
+                    with_unit(len(found.refutation.split()), "words"),
+                    *(f"without {part}" for part in _missing_parts(found.refutation)),
+                ]
+            ),
         )
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
@@ -457,6 +481,11 @@ def _parse_answer(answer: object, parts: tuple[str, ...], words: tuple[str, ...]
     if word not in words:
         return f"the fourth must be one of {', '.join(map(repr, words))}, got {answer_in_words(verdict)}."
     return RepeatedMeasurement(table, (mean, half), figure, word, refutation)
+
+
+def _missing_parts(refutation: str) -> list[str]:
+    """Return the names of the parts of a result that a refutation does not have, such as "a number"."""
+    return [part for part, words in _REFUTATION_PARTS.items() if not re.search(words, refutation, re.IGNORECASE)]
 
 
 def _parse_figure(figure: object) -> dict[str, Any] | None:

@@ -130,7 +130,7 @@ nl.plots.Comparison(
 # %% [markdown] id="air-why"
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
-# By [[half a per cent at most = max(abs(found / nl.theory.wifi_udp_limit_mbps(size) - 1) for size, found in zip(payloads_bytes, goodputs_mbps)) | 0 .. 0.006]]: the backoffs are random, and each point
+# They differ by [[half a per cent at most = max(abs(found / nl.theory.wifi_udp_limit_mbps(size) - 1) for size, found in zip(payloads_bytes, goodputs_mbps)) | 0 .. 0.006]], because backoffs are random: each point
 # is the mean of 1000 to 2000 of them. (Such a mean has a standard deviation of 0.3 to 0.5 %.)
 # And even the largest packet gets only 30 of 54 Mbit/s: of its 393.5 µs only 218 carry your data, and a faster rate would shorten only the frame, 228 µs.
 #
@@ -291,30 +291,34 @@ def two_rates(h2_mbps, h2_payload_bytes=1472):
 
 
 cases = {mbps: two_rates(mbps) for mbps in (54, own.slow_mbps)}
-beside = nl.repeat(cases, seeds=5).groupby(["case", "src"])["goodput_mbps"]
+found = nl.repeat(cases, seeds=5)
+beside = found.groupby(["case", "src"])["goodput_mbps"]
 beside_mbps = {case: nl.interval(values) for case, values in beside}
 for (h2_mbps, station), found_mbps in beside_mbps.items():
     print(f"h2 at {h2_mbps} Mbit/s: {station} gets {found_mbps:.2f} Mbit/s")
 turn_us = [nl.theory.wifi_exchange_us(1500, {"rate_mbps": r}) for r in (54, own.slow_mbps)]
 fast_prediction.compare(beside_mbps[own.slow_mbps, "h1"].mean, theory=8 * 1472 / sum(turn_us))
+sums_mbps = found[found["case"] == own.slow_mbps].groupby("seed")["goodput_mbps"].sum()
+both_mbps = nl.interval(sums_mbps)
+print(f"Both together: {both_mbps:.2f}, theory {2 * 8 * 1472 / sum(turn_us):.2f} Mbit/s")
 
 # %% [markdown] id="slow-why"
-# Why does the fast station get so little? How did the theory get its number? And why is the measurement lower?
+# Why does the fast station get so little? How did the theory get its number? And why is the sum of both [[lower = sum(both_mbps) < 16 * 1472 / sum(turn_us)]]? (`h1` alone varies too much to tell.)
 #
 # <details><summary><b>Open it when you have an answer of your own.</b></summary>
 #
 # The rules give every station the same chance to send the next *frame*, however long the last one took. So both send equally many, a turn of both takes $A_{54} + A_{R}$, and
 # both get $8P / (A_{54} + A_R)$. The fast station waits while the slow one sends. M. Heusse and others (2003) named it the *performance anomaly* of 802.11.
 #
-# Most of the rest are collisions, each as long as the slow frame. Heusse's formula counts them (a chance of 1/15 for each frame) and lets both stations count their backoffs at the
-# same time. It gives the sum of both goodputs [[within 3 % = (lambda t: (beside_mbps[own.slow_mbps, "h1"].mean + beside_mbps[own.slow_mbps, "h2"].mean) / (16 * 1472 / (t[0] + (1 + 2 / 15) * t[1])) - 1)([us - 67.5 + 9 * 15 * (1 + 1 / 15) / 4 for us in turn_us]) | -0.03 .. 0.03]].
+# Most of the rest are collisions, each as long as the slow frame. A formula after Heusse counts them (a chance of 1/15 for each frame) and lets both stations count their backoffs at the
+# same time, so that a frame costs half a mean backoff. It gives the sum of both goodputs [[within 3 % = (lambda t: both_mbps.mean / (16 * 1472 / (t[0] + (1 + 2 / 15) * t[1])) - 1)([us - 67.5 + 9 * 15 * (1 + 1 / 15) / 4 for us in turn_us]) | -0.03 .. 0.03]].
 #
 # </details>
 #
 # ### Exercise 4: the same time for both
 #
 # Access points with Linux can share *air time* equally instead of frames (T. Høiland-Jørgensen and others, 2017). Our medium cannot, but `h2` can help: with smaller datagrams. Which is the **largest payload** with which a frame of `h2`
-# at [[slow_mbps]] Mbit/s, its SIFS and its ACK take no longer than the exchange of `h1`, with 1472 bytes at 54 Mbit/s? The ACK for `h2` takes [[slow_ack_us]] µs, not 34. First say what `h1` will get. Tolerance: [[tolerance]].
+# at [[slow_mbps]] Mbit/s, its SIFS and its ACK take no longer than the frame, SIFS and ACK of `h1`, with 1472 bytes at 54 Mbit/s? The ACK for `h2` takes [[slow_ack_us]] µs, not 34. First say what `h1` will get. Tolerance: [[tolerance]].
 
 # %% id="airtime"
 my_equal_bytes = ...

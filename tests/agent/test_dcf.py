@@ -59,8 +59,9 @@ def test_stations_share_equally() -> None:
 
 
 def heusse_us(fast: Wifi, slow: Wifi, senders: int) -> float:
-    """The time in us in which each of the senders, of which one is slow, gets a frame of 1500 bytes through (Heusse and
-    others, 2003, section III): a turn of each, and the collisions, each as long as the slower of its frames.
+    """The time in us in which each of the senders, of which one is slow, gets a frame of 1500 bytes through (after
+    Heusse and others, 2003): a turn of each, and the collisions, each as long as the slower of its frames. A backoff has
+    half of MIN_WINDOW slots on average, and all senders count theirs at the same time.
     """
     collision = 1 - (1 - 1 / MIN_WINDOW) ** (senders - 1)
     contention_us = fast.slot_us * (1 + collision) / (2 * senders) * MIN_WINDOW

@@ -124,6 +124,40 @@ def test_a_refutation_must_be_a_sentence(check: Repetition) -> None:
     assert "in quotes, got 7" in failure_text(check, [*answer[:2], 7, answer[3]])
 
 
+SENSIBLE_REFUTATIONS = [
+    "An interval that lies below 5 Mbit/s.",
+    "If the whole interval is above 20 ms he is wrong.",
+    "He is wrong if it takes 30 ms or more.",
+    "My interval would have to exclude the ratio of round trips.",
+    "h1 would get < 4.2 Mbit/s on average.",
+    "mean + half smaller than the stated number",
+    "The upper edge of the interval stays under theory.",
+    "A confidence interval which does not contain the formula's result.",
+    "Fewer than 2 in a hundred are late on average.",
+    "The interval goes from 2 to 3 Mbit/s, for example.",
+    "The goodput of the transfer differs from the rule.",
+    "Das ganze Intervall liegt unter 5 Mbit/s.",
+]
+NONSENSE = [
+    "a b c d e f",
+    "1 2 3 4 5 6",
+    "I do not know what to write",
+    "the colleague is simply wrong about h2",
+    "if it is not so then it is not",
+    "no result would ever do this to him",
+]
+
+
+def test_a_refutation_must_name_a_result() -> None:
+    check = PRINTED["parallel_streams-"]
+    answer = work(check)
+    for sentence in SENSIBLE_REFUTATIONS:
+        passes(check, [*answer[:2], sentence, answer[3]])
+    for sentence in NONSENSE:
+        told = failure_text(check, [*answer[:2], sentence, answer[3]])
+        assert "my_refutation must be a sentence" in told and "without a comparison" in told and ": 1 of " in told
+
+
 @pytest.mark.parametrize("check", [*CHECKS, *parameters(repetitions("anna")), *parameters(repetitions("ben"))])
 def test_right_work_passes_whatever_is_drawn(check: Repetition) -> None:
     passes(check, work(check, table(check, SEEDS)))

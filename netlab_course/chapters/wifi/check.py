@@ -141,7 +141,8 @@ class Checks:
                 "Try the payloads from 1 to 1472 in a loop; a function costs nothing, a run does.",
             ],
         )
-        fast_us = Wifi().exchange_us(MAX_PAYLOAD_BYTES + UDP_HEADER_BYTES + IP_HEADER_BYTES)
+        fast_bytes = MAX_PAYLOAD_BYTES + UDP_HEADER_BYTES + IP_HEADER_BYTES
+        fast_us = Wifi().exchange_us(fast_bytes)
         equal_bytes = largest_payload_bytes(own.slow_mbps, fast_us)
         self.airtime = Number(
             name="payload for the same time on the air",
@@ -159,6 +160,8 @@ class Checks:
                 "These are the bytes of the whole frame. 64 of them are headers.",
                 largest_payload_bytes(own.slow_mbps, fast_us, Wifi().ack_us),
                 "The ACK of a slow frame is slow, too: look at its time in the text.",
+                largest_payload_bytes(own.slow_mbps, theory.wifi_exchange_us(fast_bytes)),
+                "This lets h2 use the DIFS and backoff of h1, too. Compare frame, SIFS and ACK alone.",
                 MAX_PAYLOAD_BYTES * own.slow_mbps / 54,
                 "This takes time and payload as proportional. Preamble, headers and ACK do not become shorter with the payload.",
             ),

@@ -52,6 +52,8 @@ def test_each_copy_has_a_payload_for_the_same_time_on_the_air(token: str) -> Non
     assert "takes no longer" in failure_text(check, fitting[-1] - 1)
     assert "one symbol too many" in failure_text(check, fitting[-1] + 1)
     assert "64 of them are headers" in failure_text(check, fitting[-1] + 64)
+    with_backoff = max(p for p in range(1, 1473) if exchange_us(p, slow_mbps) <= 95.5 + exchange_us(1472, 54))
+    assert "DIFS and backoff" in failure_text(check, with_backoff)
 
 
 def test_copies_have_different_slow_stations() -> None:
