@@ -50,7 +50,7 @@ fast_prediction = nl.checks.predict(
 # %% [markdown] id="network-text"
 # ## Part 1: one page, three links
 #
-# The path is `h1`, a router and `h2`. One link has a rate, half of the round-trip time on each way, and so long a queue that it never drops.
+# The path is `h1`, a router and `h2`. One link has a rate, half of the round-trip time on each way, and a queue long enough never to drop.
 #
 # | symbol | in the code | unit | meaning |
 # |---|---|---|---|
@@ -105,9 +105,15 @@ title = "A page of 100 kB at 100 Mbit/s: what leaves when"
 nl.plots.time_sequence(captured.packets, title=title).update_xaxes(range=[0, 0.42])
 
 # %% [markdown] id="bursts-text"
-# Each vertical stroke is a burst of segments. Then the sender waits for acknowledgements: it has sent what its window allows. This is **slow start**. The
+# Each vertical stroke is a burst of segments. Why does the sender wait between them, and by which rule do they grow?
+#
+# <details><summary><b>The rule</b> (Open it when you have one of your own.)</summary>
+#
+# It has sent what its window allows, and waits for acknowledgements. This is **slow start**. The
 # sender does not know the path, so it begins with $W_0$ = 10 segments. Each acknowledged segment lets two others go, so each round trip sends
 # twice as much as the one before: 10, 20, 40.
+#
+# </details>
 #
 # ## Part 2: the stairs
 #
@@ -352,7 +358,7 @@ more_ms = lost.set_index("lost")["more (ms)"]
 #
 # ### Exercise 5: how often?
 #
-# A handshake fails at once when its SYN or its SYN-ACK is lost. If each is lost with a chance of 1 %, that is $1 - 0.99^2$ = [[2.0 = 100 * (1 - 0.99**2) | .1f]] %:
+# The first attempt at a handshake fails if the SYN or the SYN-ACK is lost. If each is lost with a chance of 1 %, that is $1 - 0.99^2$ = [[2.0 = 100 * (1 - 0.99**2) | .1f]] %:
 # [[one page in fifty = 1 / (1 - 0.99**2) | 49.5 .. 50.5]] would take [[five times = (more_ms["the SYN"] + nl.theory.short_flow_ms(20_000, 10, 100)) / nl.theory.short_flow_ms(20_000, 10, 100) | 4.8 .. 5.2]] as long, whatever the link's rate. Are there really so many? `lossy` in the next cell is 200 such
 # pages on a path that loses [[loss_percent]] %. A colleague says: "On average more than [[stated_percent]] % of them are late." Show with an
 # interval whether he is right. (The recipe is in the first hint.) With `my_table["late"] = 100 * (my_table["completion_s"] > 0.9)` the share of late pages in % is `my_table.groupby("seed")["late"].mean()`.

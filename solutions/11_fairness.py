@@ -171,7 +171,7 @@ print(experiments.parts_table(found).to_string(index=False))
 # %% [markdown] id="changed-text"
 # ### Change one thing
 #
-# A drop-tail queue of 400 packets in place of 100, and two Reno flows. Does the far flow get a larger part? Say it, then run the cell.
+# A drop-tail queue of 400 packets in place of 100, and two Reno flows. Does the far flow get a larger part? Say it, then run the cell. Does $e = 2$ at the measured times explain its part?
 
 # %% id="changed"
 changed_packets = 400
@@ -184,7 +184,8 @@ before = found.query("congestion == 'reno' and queue == 'drop-tail'")
 after = experiments.distances(nl.sweep(scenarios))
 for packets, rows in {100: before, changed_packets: after}.items():
     part, far_ms, near_ms = rows[["part", "far_rtt_ms", "near_rtt_ms"]].mean()
-    print(f"{packets} packets: the far flow has {part:.0%}; {far_ms:.0f} and {near_ms:.0f} ms")
+    theory = near_ms**2 / (far_ms**2 + near_ms**2)  # e = 2
+    print(f"{packets} packets: far {part:.0%}, theory {theory:.0%}; {far_ms:.0f}, {near_ms:.0f} ms")
 
 # %% [markdown] id="repeated-text"
 # ### Exercise 1: your own distances
@@ -297,7 +298,7 @@ ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby(
 # ### Exercise 2: the verdict
 #
 # The published lab measured CUBIC once: 1.74 Mbit/s for the long flow, a ratio of 0.59. Its theory was proportional fairness:
-# 1.67 Mbit/s (a third of 5; our table takes the headers off first), a ratio of 0.50. It answered "Yes" to the question whether theory and measurement correspond. Look at the last table
+# 1.67 Mbit/s (a third of 5), a ratio of 0.50. It answered "Yes" to the question whether theory and measurement correspond. Look at the last table
 # and the figure. Which of the four notions do our intervals allow for Reno, and which for CUBIC? Was the lab's "Yes" right? Write
 # four or five sentences.
 #
@@ -325,7 +326,7 @@ ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby(
 #
 # ### A control run
 #
-# Is the theory of the senders wrong, or its condition not met? Both formulas are for independent losses. RED averages its queue, so what it drops is not independent. Take RED
+# Is the theory of the senders wrong, or its condition not met? Both formulas are for independent losses. RED averages its queue and spaces its drops (Floyd and Jacobson, 1993), so they are not independent. Take RED
 # away: the same three flows over fast links that lose 0.2 % of the data at random. Nothing waits. Ten draws each.
 
 # %% id="control"
@@ -343,7 +344,7 @@ for sender, rows in control.groupby("congestion"):
 # <details><summary><b>Is the theory wrong?</b> (Open it when you have an answer of your own.)</summary>
 #
 # Now [[both intervals hold the sender's own optimum = all(abs(nl.interval(rows["ratio"]).mean - experiments.own_ratio(rows, sender)) <= nl.interval(rows["ratio"]).half_width for sender, rows in control.groupby("congestion"))]], and [[both exclude proportional fairness and max-min = all(abs(nl.interval(rows["ratio"]).mean - other) > nl.interval(rows["ratio"]).half_width for _, rows in control.groupby("congestion") for other in (0.5, 1))]]. The formulas agree with the runs where their condition
-# holds, so RED's losses are the likely reason.
+# holds, so RED's losses are a likely reason. No more than that: the rate and the waiting changed, too.
 #
 # </details>
 
@@ -391,7 +392,7 @@ print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):
 #
 # So far fairness was left to the senders, and the far and the long flow paid. A router can keep a queue for each flow and serve them
 # in turn. Then a flow that sends more fills its own queue, not its neighbours'. If every flow is backlogged, the result is max-min
-# fair per flow, which is not the same as per host: a host may open three flows (after the summary).
+# fair per flow, which is not the same as per host: a host may open three flows.
 #
 # ### Exercise 4: a measurement of your own
 #
@@ -400,8 +401,7 @@ print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):
 # `queue_packets=` is its room, a whole number: so large that a flow alone can keep its half of the link full. The disciplines `fq`, `sfq`, `fq_codel`, `fq_pie` and `cake`
 # serve flows in turn; not all of them work with each congestion control.
 #
-# Send the three flows for 120 s at least, to the end of the run, with any congestion control and without `window_bytes`. Keep the run as `my_run`, and print its goodputs. (It takes
-# two seconds.) From 20 s on the three goodputs must lie within 15 % of the greatest, and both links must be 83 % full. The check
+# Send the three flows for 120 s at least, to the end of the run, with any congestion control and without `window_bytes`. Keep the run as `my_run`, and print its goodputs. From 20 s on the three goodputs must lie within 15 % of the greatest, and both links must be 83 % full. The check
 # says which conditions hold; each has its points.
 
 # %% id="fair_run"
@@ -502,13 +502,15 @@ def d1(seed):
 
 d1_runs = nl.sweep([d1(seed) for seed in range(1, 7)])
 print(experiments.host_and_connection(d1_runs[0]))
-jain = {"host": [run.flows for run in d1_runs], "connection": [run.streams for run in d1_runs]}
-for unit, tables in jain.items():
-    jain[unit] = nl.interval([nl.theory.jain_index(table["goodput_mbps"]) for table in tables])
-    print(f"six runs, by {unit}: J = {jain[unit]:.2f}")
+by_host, by_connection = (
+    np.array([nl.theory.jain_index(table["goodput_mbps"]) for table in tables])
+    for tables in ([run.flows for run in d1_runs], [run.streams for run in d1_runs])
+)
+fairer = nl.interval(by_connection - by_host)
+print(f"six runs, J by host {nl.interval(by_host):.2f}, {fairer:.2f} more by connection")
 
 # %% [markdown] id="whose-why"
-# The same run is fair by connection and unfair by host, and [[in six runs the two intervals do not overlap = jain["host"].mean + jain["host"].half_width < jain["connection"].mean - jain["connection"].half_width]]. Neither is a mistake of measurement. A fair queue that tells flows
+# The same run is fair by connection and unfair by host, and in six runs the interval of the difference [[does not hold 0 = fairer.mean > fairer.half_width]]. Neither is a mistake of measurement. A fair queue that tells flows
 # apart by connection changes nothing here; one that counts by host would (`cake` can; the panel of the chapter on parallel
 # streams has it).
 
@@ -572,6 +574,7 @@ experiments.lot_figure(first, list(distances_ms.values()), loss_rate=0.002)
 #   Society 49(3), 1998; F. Kelly, Mathematical modelling of the Internet, 2001: why Reno's shares are an optimum.
 # - J. Mo and J. Walrand, Fair end-to-end window-based congestion control, IEEE/ACM Transactions on Networking 8(5), 2000.
 # - R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984.
+# - S. Floyd and V. Jacobson, Random Early Detection gateways, IEEE/ACM Transactions on Networking 1(4), 1993.
 # - `epfl`: Congestion control; TCP, UDP: lab 5 of *TCP/IP Networking*, EPFL, 2021, section 3.
 #
 # ## Limits

@@ -1,6 +1,5 @@
 """Networks and own numbers of the chapter "Queues that speak up", without answers."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,13 +33,11 @@ _STATED_RATIOS = (0.78, 0.82, 1.17, 1.21)
 
 def _derived_numbers(own: StudentValues) -> dict[str, float]:
     """Return the numbers that follow from a student's numbers, by name: the BDP in frames, `bdp_frames`; the longest
-    mean wait in ms that an exercise allows, `most_wait_ms` (of about one packet more than a seventh of the BDP);
-    and the number of the copy's statement on the delay of a call in ms, `stated_ms`.
+    number of the copy's statement on the delay of a call in ms, `stated_ms`.
     """
     frame_ms = theory.transmission_delay_ms(FRAME_BYTES, own.rate_mbps)
     return {
         "bdp_frames": bdp_frames(own.rate_mbps, own.base_rtt_ms),
-        "most_wait_ms": round(frame_ms * (math.ceil(bdp_frames(own.rate_mbps, own.base_rtt_ms) / 7) + 1.5), 1),
         "stated_ms": stated_number(own, _MEAN_FILLED_PART * own.queue_packets * frame_ms, _STATED_RATIOS),
     }
 

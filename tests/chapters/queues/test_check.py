@@ -55,7 +55,8 @@ def opened() -> SimpleNamespace:
     return SimpleNamespace(
         check=chapter.check,
         marks=settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
-        step=names_of_cells("12_queues", "network", "marking")["marking"](8, own.rate_mbps, own.base_rtt_ms),
+        step=names_of_cells("12_queues", "network", "marking")["marking"](5, own.rate_mbps, own.base_rtt_ms),
+        late_step=names_of_cells("12_queues", "network", "marking")["marking"](7, own.rate_mbps, own.base_rtt_ms),
         other=settings.one_link(own.rate_mbps + 1, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
     )
 
@@ -86,7 +87,7 @@ def test_a_full_and_nearly_empty_queue_passes_and_each_condition_is_looked_for(o
         "with dctcp in 2 streams": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.12, streams=2),
         "a step of marks": stand_in(opened.marks, congestion="dctcp", goodput_mbps=19.12),
         "99.9 % of the link's limit": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.09),
-        "must wait less": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.12, rtt_ms=37.0),
+        "must be the smallest": stand_in(opened.late_step, congestion="dctcp", goodput_mbps=19.12),
     }
     for sentence, run in cases.items():
         assert sentence in failure_text(check, run)
