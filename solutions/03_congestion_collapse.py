@@ -627,8 +627,8 @@ print("Goodput of h1 in Mbit/s, a column for each seed")
 print(others.round(3).to_string())
 
 # %% [markdown] id="others-why"
-# *With RED* irregular senders leave `h1` [[what a plain queue leaves it = bool(abs(nl.interval(others.iloc[1]).mean - nl.interval(others.iloc[0]).mean) < nl.interval(others.iloc[1]).half_width + nl.interval(others.iloc[0]).half_width)]], as far as
-# eight seeds can tell, and clocks leave it [[0.145 = others.iloc[2].mean() | .3f]], as before. So RED (this one at least) is not the reason for 0.145, and does not speak against clocks.
+# *With RED* irregular senders leave `h1` [[what a plain queue leaves it = bool(abs(nl.interval(others.iloc[1], others.iloc[0]).mean) < nl.interval(others.iloc[1], others.iloc[0]).half_width)]], as far as
+# the interval of the difference can tell, and clocks leave it [[0.145 = others.iloc[2].mean() | .3f]], as before. So RED (this one at least) is not the reason for 0.145, and does not speak against clocks.
 #
 # *The access links* are full, so each sends its frames like a clock, whatever its sender does: a frame every 8.336 ms and every 0.8336 ms. The shared link needs 5.557 ms, two thirds of 8.336. So
 # the order at the start repeats for the whole run, and the seed decides: `h1` gets [[next to nothing = others.iloc[3].min() | 0 .. 0.02]] or
