@@ -5,7 +5,7 @@ from typing import Any
 from netlab_classroom.grading.examiner import Draw, Exercise, Words
 
 
-def _ask(draw: Draw) -> dict[str, Any]:
+def _query(draw: Draw) -> dict[str, Any]:
     return {
         "servers": draw.whole(2, 64),
         "response_bytes": 1000 * draw.whole(20, 300),
@@ -18,7 +18,7 @@ def _ask(draw: Draw) -> dict[str, Any]:
 EXERCISES = {
     "ideal": Exercise(
         points=2,
-        cases=_ask,
+        cases=_query,
         number=10,
         edges=[{"servers": 1, "response_bytes": 1_448_000, "rate_mbps": 1000, "rtt_ms": 0.1}],
         edge_points=0.5,

@@ -78,7 +78,7 @@ def made_table(described: nl.Scenario, seeds: Any) -> pd.DataFrame:
                 "dst": item.dst,
                 "error": None,
                 **{name: 10 ** numbers.uniform(1, 3) for name in ("goodput_mbps", "rtt_ms", "rtt_max_ms")},
-                # Chapter 7 asks how many took more than 0.9 s, chapter 17 for the slowest answer to an ask at 9.5 s.
+                # Chapter 7 asks how many took more than 0.9 s, chapter 17 for the slowest answer to a query at 9.5 s.
                 "completion_s": 9.5 + numbers.pareto(1.2) if item.kind == "requests" else 10 ** numbers.uniform(-1, 1),
                 # Chapter 13 asks for a delay that is known to 3 %.
                 "delay_ms": numbers.uniform(97, 103),

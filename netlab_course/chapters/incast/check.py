@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pandas as pd
@@ -13,107 +14,186 @@ from netlab.base.headers import MSS_BYTES
 from netlab.base.units import MS_PER_S
 from netlab.measure.results import Run
 from netlab.runs.scenario import Scenario
+from netlab_course.answers import answer_in_words
 from netlab_course.chapters.incast.experiments import later_ms
 from netlab_course.chapters.incast.settings import (
-    ASKS,
     DURATION_S,
     EVERY_S,
     INITIAL_WINDOW,
-    asks,
+    MAY_BE_LATE,
+    MIN_RTO,
+    QUERIES,
+    SEEDS,
+    SPARE_PACKETS,
+    US_PER_MS,
     claimed_scenario,
     fitting_servers,
     ideal_ms,
     largest_block,
+    least_bound_ms,
+    least_room,
+    queries,
     rack,
     segments,
 )
-from netlab_course.checks import Function, Number, formula_slips, slips
-from netlab_course.conditions import Condition, Measurement
+from netlab_course.checks import Function, Number, Result, Status, formula_slips, slips
+from netlab_course.conditions import Build, Condition
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.scenario_differences import differences
 from netlab_course.statements import Statement
 
-LAST_ASK_S = (ASKS - 1) * EVERY_S
+LAST_QUERY_S = (QUERIES - 1) * EVERY_S
 MAX_DIFFERENCES = 3
+Runs = Mapping[int, Run]
+"""Runs by seed."""
 
 
-def last_ask_ms(table: pd.DataFrame, before_s: float = LAST_ASK_S) -> pd.Series[float]:
-    """Return the time in ms of the slowest answer to the last ask by seed, from a table of `netlab.repeat`; `before_s`
-    is the time in s from the start of the run to that ask.
+def last_query_ms(table: pd.DataFrame, before_s: float = LAST_QUERY_S) -> pd.Series[float]:
+    """Return the time in ms of the slowest answer to the last query by seed, from a table of `netlab.repeat`; `before_s`
+    is the time in s from the start of the run to that query.
     """
     return MS_PER_S * (table.groupby("seed")["completion_s"].max() - before_s)
 
 
-def _asked_differences(run: Run, own: StudentValues) -> list[str]:
-    """Return a text for each difference between a run's scenario and the rack of the student's numbers, apart from what
-    a design may change: the discipline of the port's queue, the congestion control and the sysctls.
+def _asked_differences(runs: Runs, own: StudentValues, *, any_room: bool) -> list[str]:
+    """Return a text for each difference between the scenarios of runs and the rack of the student's numbers, apart from
+    what a design may change: the discipline of the port's queue, the congestion control, the sysctls, and with
+    `any_room` the room in that queue.
     """
-    given = copy.deepcopy(dict(run.scenario))
-    asked = Scenario(rack(own.servers, own.queue_packets), asks(own.servers), duration_s=DURATION_S).to_dict()
-    for link in (given["topology"]["links"][-1], asked["topology"]["links"][-1]):
-        for name in ("aqm", "aqm_options"):
-            link.pop(name, None)
-    for item in (*given["traffic"], *asked["traffic"]):
-        item.pop("congestion", None)
-    for scenario in (given, asked):
-        scenario["sysctls"] = {}
-    return list(differences(given, asked))
+    free = ("aqm", "aqm_options", *(["queue_packets"] if any_room else []))
+    found: dict[str, None] = {}
+    for run in runs.values():
+        given = copy.deepcopy(dict(run.scenario))
+        asked = Scenario(rack(own.servers, own.queue_packets), queries(own.servers), duration_s=DURATION_S).to_dict()
+        for link in (given["topology"]["links"][-1], asked["topology"]["links"][-1]):
+            for name in free:
+                link.pop(name, None)
+        for item in (*given["traffic"], *asked["traffic"]):
+            item.pop("congestion", None)
+        for scenario in (given, asked):
+            scenario["sysctls"] = {}
+        found.update(dict.fromkeys(differences(given, asked)))
+    return list(found)
 
 
-def _slowest_ms(run: Run) -> float:
-    """Return the longest time in ms that an ask of a run, after the first, took until its last answer; infinite if an
-    answer is missing.
+def _seeds(runs: Runs) -> list[int]:
+    """Return the seeds of these runs, sorted."""
+    return sorted(run.scenario["seed"] for run in runs.values())
+
+
+def _reached_ms(runs: Runs) -> float:
+    """Return the time in ms within which all queries but the slowest were answered, of all these runs together without
+    the first query of each; infinite if an answer is missing.
     """
-    times_ms = later_ms(run)
-    return float(times_ms.max()) if len(times_ms) == ASKS - 1 and times_ms.notna().all() else math.inf
+    times_ms: list[float] = []
+    for run in runs.values():
+        later = later_ms(run)
+        if len(later) < QUERIES - 1 or later.isna().any():
+            return math.inf
+        times_ms += list(later)
+    return sorted(times_ms)[-1 - MAY_BE_LATE]
 
 
-def _time_in_words(run: Run) -> str:
-    """Return the longest time of an ask of a run, after the first, as text, such as "12.3 ms"."""
-    slowest_ms = _slowest_ms(run)
-    return f"{slowest_ms:.1f} ms" if math.isfinite(slowest_ms) else "an answer that did not arrive"
+def _time_in_words(runs: Runs) -> str:
+    """Return `_reached_ms` of these runs as text, such as "12.3 ms"."""
+    reached_ms = _reached_ms(runs)
+    return f"{reached_ms:.1f} ms" if math.isfinite(reached_ms) else "an answer that did not arrive"
 
 
-def _controls(run: Run) -> list[str]:
-    """Return the names of the congestion controls of a run's requests, each once, sorted."""
-    return sorted({item.get("congestion", "cubic") for item in run.scenario["traffic"]})
+def _controls(runs: Runs) -> list[str]:
+    """Return the names of the congestion controls of all requests of these runs, each once, sorted."""
+    return sorted({item.get("congestion", "cubic") for run in runs.values() for item in run.scenario["traffic"]})
 
 
-def _queue(run: Run) -> str:
-    """Return the discipline (`aqm`) of the queue of the switch's port to the client in a run, such as "fifo"."""
-    return str(run.scenario["topology"]["links"][-1].get("aqm", "fifo"))
+def _queues(runs: Runs) -> list[str]:
+    """Return the disciplines (`aqm`) of the queue of the switch's port to the client in these runs, each once,
+    sorted.
+    """
+    return sorted({str(run.scenario["topology"]["links"][-1].get("aqm", "fifo")) for run in runs.values()})
 
 
-def _sysctls_in_words(run: Run) -> str:
-    """Return the sysctls of a run as text, such as "name=value, name=value"; "no sysctls" if there are none."""
-    return ", ".join(f"{name}={value}" for name, value in run.scenario.get("sysctls", {}).items()) or "no sysctls"
+def _rooms(runs: Runs) -> list[int]:
+    """Return the packets for which that queue has room in these runs, each number once, sorted."""
+    return sorted({run.scenario["topology"]["links"][-1]["queue_packets"] for run in runs.values()})
+
+
+def _sysctls(runs: Runs) -> list[str]:
+    """Return the sysctls of each of these runs as text, such as "name=value, name=value", each once, sorted."""
+    return sorted(
+        {", ".join(f"{name}={value}" for name, value in run.scenario["sysctls"].items()) for run in runs.values()}
+    )
+
+
+def _bound_ms(runs: Runs) -> float:
+    """Return the smallest bound of the timer in ms that these runs set."""
+    return min(float(run.scenario["sysctls"][MIN_RTO]) / US_PER_MS for run in runs.values())
+
+
+@dataclass(kw_only=True, repr=False)
+class Design(Build):
+    """A check of a design of the student's rack, by a run for each seed."""
+
+    kind: type = dict
+
+    def _judge(self, answer: object) -> Result:
+        """Return the verdict on runs by seed; anything else fails."""
+        if not isinstance(answer, dict) or not answer or not all(isinstance(run, Run) for run in answer.values()):
+            return self._result(
+                Status.FAILED, f"expected what nl.sweep({{...}}) returns, runs by seed, got {answer_in_words(answer)}."
+            )
+        return super()._judge(answer)
 
 
 def _design(
-    name: str, own: StudentValues, most_ms: float, only: Condition, *, right: str, hints: Sequence[str]
-) -> Measurement:
-    """Return the check, with this name, of a design of the student's rack with which every ask after the first is
-    answered within `most_ms`; `only` is the condition on what the design may change, `right` and `hints` are as in
-    every check.
+    name: str,
+    own: StudentValues,
+    most_ms: float,
+    *conditions: Condition,
+    as_good: Condition,
+    any_room: bool = False,
+    right: str,
+    hints: Sequence[str],
+) -> Design:
+    """Return the check, with this name, of a design of the student's rack with which the queries after the first are
+    answered within `most_ms`, all but one of the runs with all seeds; `conditions` are on what the design may change, with `any_room`
+    also the room of the queue. `as_good` is on how near to its end the design goes, and holds for designs in time
+    only. `right` and `hints` are as in every check.
     """
-    return Measurement(
+
+    def valid(runs: Runs) -> bool:
+        """Return whether these are runs of the student's rack with the seeds of the exercise."""
+        return not _asked_differences(runs, own, any_room=any_room) and _seeds(runs) == list(SEEDS)
+
+    def in_time(runs: Runs) -> bool:
+        """Return whether these runs are valid and in time."""
+        # A smaller rack is in time without any design, which is worth no points.
+        return valid(runs) and _reached_ms(runs) <= most_ms
+
+    room = "" if any_room else f" room for {own.queue_packets} packets,"
+    return Design(
         name=name,
         conditions=[
             Condition(
-                lambda run: not _asked_differences(run, own),
-                f"It must be the rack of the exercise: {own.servers} servers, room for {own.queue_packets} packets, and all asks.",
-                "rack(own.servers, own.queue_packets, ...), asks(own.servers, ...) and duration_s=10.5 make it.",
-                lambda run: "; ".join(_asked_differences(run, own)[:MAX_DIFFERENCES]),
+                lambda runs: not _asked_differences(runs, own, any_room=any_room),
+                f"It must be the rack of the exercise: {own.servers} servers,{room} and all queries.",
+                "rack(own.servers, ...), queries(own.servers, ...) and duration_s=10.5 make it.",
+                lambda runs: "; ".join(_asked_differences(runs, own, any_room=any_room)[:MAX_DIFFERENCES]),
             ),
-            only,
             Condition(
-                # A smaller rack is in time without any design, which is worth no points.
-                lambda run: not _asked_differences(run, own) and _slowest_ms(run) <= most_ms,
-                f"From the second ask on, the last answer must come within {most_ms:g} ms.",
-                "experiments.later_ms(my_run) has the time of each ask. What does the slowest one wait for?",
-                lambda run: _time_in_words(run) + (" in another rack" if _asked_differences(run, own) else ""),
+                lambda runs: _seeds(runs) == list(SEEDS),
+                f"There must be a run with each of the seeds {SEEDS[0]} to {SEEDS[-1]}, and no other.",
+                "nl.Scenario(..., seed=seed) sets it.",
+                lambda runs: ", ".join(map(str, _seeds(runs))),
             ),
+            *conditions,
+            Condition(
+                in_time,
+                f"Without the first query of each run, all last answers but one must come within {most_ms:g} ms.",
+                "experiments.later_ms(run) has the time of each query. What does the slowest one wait for?",
+                lambda runs: _time_in_words(runs) + ("" if valid(runs) else " with other runs"),
+            ),
+            replace(as_good, holds=lambda runs: in_time(runs) and as_good.holds(runs)),
         ],
         right=right,
         hints=hints,
@@ -173,70 +253,91 @@ class Checks:
             ),
             right="With fewer servers nothing is dropped. The next cell tries it.",
             hints=[
-                f"A response has ceil(bytes / {MSS_BYTES}) segments; how many of one server wait at the worst moment, by (S + W) / 2?",
-                "N times that must be more than the room in the queue and on the path: Q + B.",
-                "Divide the room by what one server brings. Do so many servers still fit? The first number that does not is asked for.",
+                f"A response has ceil(bytes / {MSS_BYTES}) segments, and W of them come at once. How many have to leave so that the others can come?",
+                "The queue is longest when the last packet comes. All have come by then; subtract those that have left and those on the path.",
+                "Divide the room in the queue and on the path by what one server adds. The first number of servers that no longer fits is asked for.",
             ],
         )
-        self.timer_run = _design(
+        self.timer_runs = _design(
             "the timer alone",
             own,
             own.timer_ms,
             Condition(
-                lambda run: _queue(run) == "fifo" and _controls(run) == ["cubic"],
-                "Only sysctls may differ: the queue must be drop-tail, and all servers must use CUBIC.",
+                lambda runs: _queues(runs) == ["fifo"] and _controls(runs) == ["cubic"],
+                "Only the bound may differ: the queue must be drop-tail, and all servers must use CUBIC.",
                 "Leave out aqm= and congestion=.",
-                lambda run: f"{_queue(run)}, {', '.join(_controls(run))}",
+                lambda runs: ", ".join((*_queues(runs), *_controls(runs))),
+            ),
+            Condition(
+                lambda runs: (
+                    len(_sysctls(runs)) == 1 and all([*run.scenario["sysctls"]] == [MIN_RTO] for run in runs.values())
+                ),
+                f"All runs must set {MIN_RTO} to the same number, and no other sysctl.",
+                "Use one dict of sysctls for all seeds.",
+                lambda runs: "; ".join(filter(None, _sysctls(runs))) or "no sysctls",
+            ),
+            as_good=Condition(
+                lambda runs: _bound_ms(runs) >= least_bound_ms(own),
+                "The bound must be larger: with a larger one, too, the queries are in time.",
+                "How much time is left between your second slowest query and the limit?",
+                lambda runs: f"{_bound_ms(runs):g} ms",
             ),
             right="As many packets are lost as before, but a server no longer waits 200 ms to send one again.",
             hints=[
                 "What does a server wait for when nothing is on its way any more, and which number bounds that wait from below?",
-                "A lost retransmission doubles the timer, so the minimum must be a small part of the limit.",
-                "nl.run(rack(...), asks(...), duration_s=10.5, sysctls=...): the setting of part 4, with a number of your own.",
+                "A late answer takes the bound and what happens before and after the wait. How long was that with 5 ms?",
+                "Take that time from the limit, try the rest as the bound, and go down until the queries are in time.",
             ],
         )
-        self.marks_run = _design(
+        self.marks_runs = _design(
             "without the timer",
             own,
             own.marks_ms,
             Condition(
-                lambda run: not run.scenario.get("sysctls"),
+                lambda runs: not any(_sysctls(runs)),
                 "No sysctl may be set, so that the minimum of the timer is 200 ms as before.",
                 "Leave out sysctls=.",
-                _sysctls_in_words,
+                lambda runs: "; ".join(filter(None, _sysctls(runs))),
             ),
+            as_good=Condition(
+                lambda runs: _rooms(runs)[-1] <= math.ceil(least_room(own.servers)) + SPARE_PACKETS,
+                "The room must be smaller: with less, too, the queries are in time.",
+                "How few packets can all servers together have on the way, and where are those?",
+                lambda runs: f"{_rooms(runs)[-1]} packets",
+            ),
+            any_room=True,
             right="The servers learn of the queue before it is full, so that a timer is hardly ever needed.",
             hints=[
                 "The queue must tell the servers before it drops, and they must answer how much it tells them.",
-                "A threshold: above BDP / 7, and so far below the room that a burst still fits above it.",
-                "nl.run(rack(own.servers, own.queue_packets, **step(...)), asks(own.servers, ...), duration_s=10.5)",
+                "With its smallest window a server still sends two segments. Not all of them wait in the queue: some are on the path.",
+                "Compute the room from the smallest windows and the path. Then try thresholds well below it.",
             ],
         )
         self.repeated = self._repeated(own)
 
     @staticmethod
     def _repeated(own: StudentValues) -> Repetition:
-        """Return the check of the repeated measurement of the last ask with DCTCP in the rack of a student's
+        """Return the check of the repeated measurement of the last query with DCTCP in the rack of a student's
         numbers.
         """
         wrong = SimpleNamespace(
-            first=lambda table: MS_PER_S * (table.groupby("seed")["completion_s"].mean() - LAST_ASK_S),
-            from_start=lambda table: last_ask_ms(table, 0),
-            all_asks=lambda table: last_ask_ms(table, ASKS * EVERY_S),
+            first=lambda table: MS_PER_S * (table.groupby("seed")["completion_s"].mean() - LAST_QUERY_S),
+            from_start=lambda table: last_query_ms(table, 0),
+            all_pauses=lambda table: last_query_ms(table, QUERIES * EVERY_S),
         )
         return Repetition(
             name="the ideal time, or later",
             scenario=lambda: claimed_scenario(own),
             made_by="The cell above, `claimed`,",
-            values=last_ask_ms,
+            values=last_query_ms,
             expected=lambda _table: ideal_ms(own.servers),
             unit="ms",
             compared="the ideal time",
             statement=Statement(own.stated_ms, above=False),
             slips={
-                "this is the mean of all servers, and the ask ends with the slowest: max()": wrong.first,
-                "this counts from the start of the run; the 20th ask comes 19 * 0.5 s later": wrong.from_start,
-                "the 20th ask comes after 19 pauses of 0.5 s, not 20": wrong.all_asks,
+                "this is the mean of all servers, and the query ends with the slowest: max()": wrong.first,
+                "this counts from the start of the run; the 20th query comes 19 * 0.5 s later": wrong.from_start,
+                "the 20th query comes after 19 pauses of 0.5 s, not 20": wrong.all_pauses,
             },
             right="DCTCP is nearly ideal, and the interval is narrow enough to show by how much it is not.",
             hints=[

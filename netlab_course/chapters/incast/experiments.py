@@ -18,17 +18,17 @@ PORT = "sw to c"
 
 
 def last_answers_ms(run: Run) -> pd.Series[float]:
-    """Return the time in ms from each ask of a run until the last byte of its slowest answer, by the number of the ask
-    from 1; NaN for an ask with an answer that did not arrive.
+    """Return the time in ms from each query of a run until the last byte of its slowest answer, by the number of the query
+    from 1; NaN for a query with an answer that did not arrive.
     """
-    answers = run.requests.assign(ask=run.requests["request"] + 1).groupby("ask")["completion_s"]
+    answers = run.requests.assign(query=run.requests["request"] + 1).groupby("query")["completion_s"]
     times_ms = MS_PER_S * answers.max().rename("last_ms")
     times_ms[answers.count() < answers.size()] = np.nan
     return times_ms
 
 
 def later_ms(run: Run) -> pd.Series[float]:
-    """Return the times of `last_answers_ms` in ms by the number of the ask, without ask 1, whose connections are
+    """Return the times of `last_answers_ms` in ms by the number of the query, without query 1, whose connections are
     new.
     """
     return last_answers_ms(run).loc[2:]
@@ -44,9 +44,9 @@ def drops(run: Run) -> int:
     return int(run.queues.loc[run.queues["link"] == PORT, "drops"].max())
 
 
-def asks_table(runs: Mapping[Any, Run], name: str = "") -> pd.DataFrame:
+def queries_table(runs: Mapping[Any, Run], name: str = "") -> pd.DataFrame:
     """Return a table for printing with a row for each run: the key of the run in a column called `name`, the median and
-    the longest time of an ask in ms, the number of asks later than 100 ms, drops and timeouts.
+    the longest time of a query in ms, the number of queries later than 100 ms, drops and timeouts.
     """
     rows = []
     for label, run in runs.items():
@@ -56,7 +56,7 @@ def asks_table(runs: Mapping[Any, Run], name: str = "") -> pd.DataFrame:
                 name: label,
                 "median (ms)": f"{times_ms.median():.1f}",
                 "slowest (ms)": f"{times_ms.max():.1f}",
-                "late asks": f"{int((times_ms > LATE_MS).sum())} of {len(times_ms)}",
+                "late queries": f"{int((times_ms > LATE_MS).sum())} of {len(times_ms)}",
                 "dropped": drops(run),
                 "timeouts": int(run.flows["timeouts"].sum()),
             }
@@ -65,16 +65,18 @@ def asks_table(runs: Mapping[Any, Run], name: str = "") -> pd.DataFrame:
 
 
 def slowest_answer(run: Run) -> tuple[str, int]:
-    """Return the server of the slowest single answer of a run, such as "s3", and the number of its ask, from 1."""
+    """Return the server of the slowest single answer of a run, such as "s3", and the number of its query, from 1."""
     row = run.requests.iloc[int(run.requests["completion_s"].argmax())]
     return str(row["flow"]).removeprefix("c-").removesuffix(" requests"), int(row["request"]) + 1
 
 
-def packets_table(run: Run, server: str, ask: int) -> pd.DataFrame:
-    """Return a table of the packets that a run captured at a server, such as "s3", during an ask (numbered from 1), a
-    row for each, with times in ms after the ask and bytes counted from the first one of the answer.
+def packets_table(run: Run, server: str, query: int) -> pd.DataFrame:
+    """Return a table of the packets that a run captured at a server, such as "s3", during a query (numbered from 1), a
+    row for each, with times in ms after the query and bytes counted from the first one of the answer.
     """
-    row = run.requests[(run.requests["flow"] == f"c-{server} requests") & (run.requests["request"] == ask - 1)].iloc[0]
+    row = run.requests[(run.requests["flow"] == f"c-{server} requests") & (run.requests["request"] == query - 1)].iloc[
+        0
+    ]
     begin_s, end_s = row["start_s"], row["start_s"] + row["completion_s"]
     packets = run.packets
     seen = packets[(packets["node"] == server) & packets["t_s"].between(begin_s, end_s)]
@@ -96,14 +98,14 @@ def packets_table(run: Run, server: str, ask: int) -> pd.DataFrame:
 
 
 def mean_ms(runs: Mapping[tuple[str, int], Run]) -> dict[tuple[str, int], float]:
-    """Return the mean time in ms from an ask to its last answer in each run, without its first ask, by the keys of
+    """Return the mean time in ms from a query to its last answer in each run, without its first query, by the keys of
     `runs`: setting and number of servers.
     """
     return {case: float(later_ms(run).mean()) for case, run in runs.items()}
 
 
 def servers_figure(runs: Mapping[tuple[str, int], Run], ideal_ms: Callable[[int], float]) -> plots.Comparison:
-    """Return a figure of the mean time in ms from an ask to its last answer, without first asks, by the number of
+    """Return a figure of the mean time in ms from a query to its last answer, without first queries, by the number of
     servers, a series for each setting; `runs` are by setting and number of servers, `ideal_ms` returns the ideal time
     for a number of servers.
     """

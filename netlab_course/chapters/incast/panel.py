@@ -7,15 +7,24 @@ import plotly.graph_objects as go
 from netlab import plots
 from netlab.widgets import PanelParts, Settings, choice, log_slider, panel_maker, slider
 from netlab_course.chapters.incast.experiments import LATE_MS, drops, last_answers_ms
-from netlab_course.chapters.incast.settings import ASKS, DURATION_S, MIN_RTO, QUEUE_PACKETS, asks, ideal_ms, rack, step
+from netlab_course.chapters.incast.settings import (
+    DURATION_S,
+    MIN_RTO,
+    QUERIES,
+    QUEUE_PACKETS,
+    US_PER_MS,
+    ideal_ms,
+    queries,
+    rack,
+    step,
+)
 
-US_PER_MS = 1000
 MAX_SERVERS = 32
 
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Return the parts of a panel that shows the last answer of each of twenty asks, by servers, queue, threshold of
+    """Return the parts of a panel that shows the last answer of each of twenty queries, by servers, queue, threshold of
     marks, and minimum of the timer: its controls, and the functions that make its scenario and its figure.
     """
 
@@ -27,33 +36,33 @@ def panel() -> PanelParts:
         port = step(threshold) if senders == "DCTCP" else {}
         return {
             "topology": rack(servers, queue_packets, **port),
-            "traffic": asks(servers, senders.lower()),
+            "traffic": queries(servers, senders.lower()),
             "duration_s": DURATION_S,
             "sysctls": {MIN_RTO: round(US_PER_MS * min_rto_ms)},
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Return the figure of the times of the asks in the run `result` by the number of the ask, with the ideal time;
+        """Return the figure of the times of the queries in the run `result` by the number of the query, with the ideal time;
         `settings` has the values of the controls.
         """
         times_ms = last_answers_ms(result)
         ideal = ideal_ms(settings["servers"])
         late = int((times_ms > LATE_MS).sum())
         comparison = plots.Comparison(
-            x_label="Ask",
+            x_label="Query",
             y_label="Last answer (ms)",
             log_y=True,
             residual="absolute",
-            title=f"{settings['servers']} servers, {settings['senders']}: {late} late asks, {drops(result)} drops",
+            title=f"{settings['servers']} servers, {settings['senders']}: {late} late queries, {drops(result)} drops",
         ).add(
             "measured",
             times_ms.index.to_numpy(),
             times_ms.to_numpy(),
-            [1, ASKS],
-            lambda ask: [ideal] * len(ask),
+            [1, QUERIES],
+            lambda query: [ideal] * len(query),
             theory_name="ideal",
         )
-        return comparison.fix_axes(x=(0, ASKS + 1), y=(0.5, 1000), residual=250)
+        return comparison.fix_axes(x=(0, QUERIES + 1), y=(0.5, 1000), residual=250)
 
     controls = {
         "servers": slider("Servers", 16, 2, MAX_SERVERS, 1),

@@ -17,12 +17,22 @@ RATE_MBPS = 1000
 RTT_MS = 0.1
 QUEUE_PACKETS = 32
 RESPONSE_BYTES = 32_000
-ASKS = 20
+QUERIES = 20
 EVERY_S = 0.5
 DURATION_S = 10.5
 INITIAL_WINDOW = 10
 STEP_PACKETS = 20
 MIN_RTO = "net.ipv4.tcp_rto_min_us"
+US_PER_MS = 1000
+SEEDS = (1, 2, 3, 4, 5)
+MAY_BE_LATE = 1
+"""The queries of all seeds together that may be late: a lost retransmission doubles the timer."""
+BOUND_BELOW_LIMIT_MS = 15
+"""The time in ms by which the bound of a design may be below the limit. A late answer takes 10 to 11 ms more than it."""
+SPARE_PACKETS = 3
+"""The packets for which a design may have more room than needed."""
+MIN_WINDOW = 2
+"""The smallest window of DCTCP, in segments."""
 WAY_BACK: Mapping[str, Any] = {"queue_packets": 1000, "aqm": "fifo", "aqm_options": {}}
 """The queue of the client's own interface, which holds requests and acknowledgements."""
 
@@ -60,25 +70,37 @@ def ideal_ms(
     return bits / (1000 * rate_mbps) + rtt_ms
 
 
+def least_room(servers: int) -> float:
+    """Return the packets for which a queue needs room if all servers send their smallest windows at once, without those
+    on the path of 1000 Mbit/s and 0.1 ms.
+    """
+    return MIN_WINDOW * servers - theory.bdp_bytes(RATE_MBPS, RTT_MS) / FRAME_BYTES
+
+
+def least_bound_ms(own: StudentValues) -> float:
+    """Return the smallest bound of the timer in ms that a design with a student's numbers may have."""
+    return float(own.timer_ms - BOUND_BELOW_LIMIT_MS)
+
+
 _STATED_RATIOS = (0.95, 0.97, 1.06, 1.08)
 """The numbers that a statement may have, relative to the ideal time."""
 
 
 def _derived_numbers(own: StudentValues) -> dict[str, float]:
     """Return the numbers that follow from a student's numbers, in ms by name: the limits of the two designs, `timer_ms`
-    and `marks_ms` (3.4 and 1.5 times the ideal time), and the number of the copy's statement, `stated_ms`.
+    (30 ms more than the ideal time) and `marks_ms` (1.25 times the ideal time), and the number of the copy's statement, `stated_ms`.
     """
     ideal = ideal_ms(own.servers)
     return {
-        "timer_ms": round(3.4 * ideal),
-        "marks_ms": round(1.5 * ideal),
+        "timer_ms": round(ideal + 30),
+        "marks_ms": round(1.25 * ideal),
         "stated_ms": stated_number(own, ideal, _STATED_RATIOS),
     }
 
 
 def _fractions_are_clear(own: StudentValues) -> bool:
     """Return whether the smallest number of servers that is too many, with a student's numbers, is too many by more
-    than the differences between two asks, and differs from the answers of the usual mistakes.
+    than the differences between two queries, and differs from the answers of the usual mistakes.
     """
     fitting = fitting_servers(own.drop_queue, 1000 * own.drop_kb)
     return 0.1 < fitting % 1 < 0.55
@@ -109,7 +131,7 @@ def rack(servers: int, queue_packets: int = QUEUE_PACKETS, **port: Any) -> Topol
     return Topology(hosts=["c", *names], switches=["sw"], links=links)
 
 
-def asks(servers: int, congestion: str = "cubic") -> list[Requests]:
+def queries(servers: int, congestion: str = "cubic") -> list[Requests]:
     """Return the requests of the client c to each server s1, s2, ... at the same instants: 20 responses of 32 kB at
     intervals of 0.5 s, over connections that stay open and use this congestion control.
     """
@@ -118,7 +140,7 @@ def asks(servers: int, congestion: str = "cubic") -> list[Requests]:
             "c",
             f"s{number}",
             response_bytes=RESPONSE_BYTES,
-            count=ASKS,
+            count=QUERIES,
             interval_s=EVERY_S,
             congestion=congestion,
         )
@@ -137,4 +159,6 @@ def step(threshold_packets: int = STEP_PACKETS) -> dict[str, Any]:
 
 def claimed_scenario(own: StudentValues) -> Scenario:
     """Return the scenario of a colleague's claim: DCTCP with a step of marks in the rack of a student's copy."""
-    return Scenario(rack(own.servers, own.queue_packets, **step()), asks(own.servers, "dctcp"), duration_s=DURATION_S)
+    return Scenario(
+        rack(own.servers, own.queue_packets, **step()), queries(own.servers, "dctcp"), duration_s=DURATION_S
+    )

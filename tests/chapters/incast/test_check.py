@@ -16,7 +16,7 @@ from netlab.measure.results import Run
 from netlab.runs.replications import interval, table_of
 from netlab_course.chapters import incast
 from netlab_course.chapters.incast import settings
-from netlab_course.chapters.incast.check import LAST_ASK_S, last_ask_ms
+from netlab_course.chapters.incast.check import LAST_QUERY_S, last_query_ms
 from netlab_course.checks import Status
 from tests.chapters.checking import failure_text, passes
 
@@ -35,18 +35,18 @@ def stand_in(
     sysctls: dict[str, Any] = PLAIN,
     **fields: Any,
 ) -> Run:
-    """A run that nobody made, in which the slowest answer of each ask after the first takes `last_ms`."""
+    """A run that nobody made, in which the slowest answer of each query after the first takes `last_ms`."""
     count = own.servers if servers is None else servers
     network = settings.rack(count, own.queue_packets if queue_packets is None else queue_packets, **port)
     traffic = [
         nl.Requests(item.src, item.dst, **{**_fields(item), "congestion": congestion, **fields})
-        for item in settings.asks(count)
+        for item in settings.queries(count)
     ]
     scenario = nl.Scenario(network, traffic, duration_s=settings.DURATION_S, sysctls=sysctls).to_dict()
     rows = [
         {"flow": item.label, "request": number, "completion_s": (last_ms if number else first_ms) / 1000}
         for item in traffic
-        for number in range(settings.ASKS)
+        for number in range(settings.QUERIES)
     ]
     empty = pd.DataFrame()
     run = Run(empty, empty, empty, empty, empty, empty, empty, {"scenario": scenario, "network_s": 10.5})
@@ -140,7 +140,7 @@ def test_an_answer_that_did_not_arrive_is_not_in_time(chapter: Any) -> None:
     assert "an answer that did not arrive" in failure_text(chapter.check.timer_run, run)
     short = stand_in(chapter.own)
     short = replace(short, requests=short.requests[short.requests["request"] < 5])
-    assert "an answer that did not arrive" in failure_text(chapter.check.timer_run, short), "asks that nobody made"
+    assert "an answer that did not arrive" in failure_text(chapter.check.timer_run, short), "queries that nobody made"
 
 
 def test_marks_pass_and_a_shorter_timer_does_not(chapter: Any) -> None:
@@ -158,16 +158,16 @@ def finding(own: Any, last_ms: Any, verdict: str = "undecided") -> list[Any]:
     runs: dict[Any, Any] = {}
     for seed, value in enumerate(last_ms, start=1):
         rows = [
-            {"flow": item.label, "kind": "requests", "completion_s": LAST_ASK_S + (value - 0.1 * place) / 1000}
+            {"flow": item.label, "kind": "requests", "completion_s": LAST_QUERY_S + (value - 0.1 * place) / 1000}
             for place, item in enumerate(described.traffic)
         ]
         runs[seed] = SimpleNamespace(flows=pd.DataFrame(rows).assign(error=None))
     table = table_of(described.to_dict(), runs)
-    values = last_ask_ms(table)
+    values = last_query_ms(table)
     return [table, interval(values), "An interval that lies above the claimed time.", verdict]
 
 
-def test_the_claim_is_judged_by_the_interval_of_the_last_ask(chapter: Any) -> None:
+def test_the_claim_is_judged_by_the_interval_of_the_last_query(chapter: Any) -> None:
     claimed = chapter.own.stated_ms
     scattered = np.array([0.05, 0.07, 0.06, 0.04, 0.08, 0.05, 0.06, 0.07])
     for times, right in ((claimed - scattered, "supported"), (claimed + scattered, "refuted")):
@@ -178,13 +178,13 @@ def test_the_claim_is_judged_by_the_interval_of_the_last_ask(chapter: Any) -> No
     assert "expected a list of four" in failure_text(chapter.check.repeated, [1, 2])
 
 
-def test_usual_wrong_times_of_the_last_ask_are_named(chapter: Any) -> None:
+def test_usual_wrong_times_of_the_last_query_are_named(chapter: Any) -> None:
     late = settings.ideal_ms(chapter.own.servers) + np.linspace(0.02, 0.1, 8)
     table, _, refutation, verdict = finding(chapter.own, late)
     ends = table.groupby("seed")["completion_s"]
     for values, words in (
         (1000 * ends.max(), "from the start of the run"),
-        (1000 * (ends.mean() - LAST_ASK_S), "ends with the slowest"),
+        (1000 * (ends.mean() - LAST_QUERY_S), "ends with the slowest"),
         (1000 * (ends.max() - 10), "19 pauses"),
     ):
         assert words in failure_text(chapter.check.repeated, [table, interval(values), refutation, verdict])

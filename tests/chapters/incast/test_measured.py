@@ -28,29 +28,29 @@ def measured(
     congestion: str = "cubic",
     sysctls: dict[str, Any] | None = None,
 ) -> nl.Run:
-    """A run of twenty asks to a rack."""
+    """A run of twenty queries to a rack."""
     network = settings.rack(servers, queue_packets, **(port or {}))
-    traffic = settings.asks(servers, congestion)
+    traffic = settings.queries(servers, congestion)
     return nl.run(network, traffic, duration_s=settings.DURATION_S, sysctls=sysctls, seed=seed)
 
 
 def slowest_ms(runs: Sequence[nl.Run]) -> float:
-    """The slowest last answer of all asks but the first."""
+    """The slowest last answer of all queries but the first."""
     return max(float(experiments.later_ms(run).max()) for run in runs)
 
 
-def test_the_page_builds_the_rack_and_the_asks_that_the_checks_expect() -> None:
+def test_the_page_builds_the_rack_and_the_queries_that_the_checks_expect() -> None:
     page = names_of_cells("17_incast", "network", "sixteen", experiments=experiments)
     for servers, queue_packets, port in ((2, 32, {}), (24, 64, settings.step())):
         made = page["rack"](servers, queue_packets, **port)
         assert made.to_dict() == settings.rack(servers, queue_packets, **port).to_dict()
-        assert page["asks"](servers, "dctcp") == settings.asks(servers, "dctcp")
+        assert page["queries"](servers, "dctcp") == settings.queries(servers, "dctcp")
     assert page["last_ms"].max() > 200 and page["last_ms"].median() < 10, "what the chapter's question says"
 
 
 @pytest.mark.parametrize("servers", [1, 2, 8, 16])
 def test_a_queue_with_room_for_all_answers_gives_the_ideal_time(servers: int) -> None:
-    """Within 4 % and the jitter of 40 us, for every ask after the first; nothing is dropped."""
+    """Within 4 % and the jitter of 40 us, for every query after the first; nothing is dropped."""
     run = measured(servers, 1000)
     ideal = settings.ideal_ms(servers)
     assert experiments.drops(run) == 0
@@ -67,20 +67,20 @@ def test_drops_begin_at_the_formulas_number_of_servers(token: str) -> None:
     for servers in (first - 1, first, first + 1):
         traffic = [
             nl.Requests("c", item.dst, response_bytes=1000 * own.drop_kb, count=20, interval_s=0.5)
-            for item in settings.asks(servers)
+            for item in settings.queries(servers)
         ]
         run = nl.run(settings.rack(servers, own.drop_queue), traffic, duration_s=settings.DURATION_S)
         dropped[servers] = experiments.drops(run)
     assert dropped[first - 1] == 0 < dropped[first + 1], dropped
 
 
-def test_late_answer_makes_an_ask_late() -> None:
-    """A few per cent of the single answers of sixteen servers are late, and 1 - (1 - p)**16 of the asks, within 15 points."""
+def test_late_answer_makes_an_query_late() -> None:
+    """A few per cent of the single answers of sixteen servers are late, and 1 - (1 - p)**16 of the queries, within 15 points."""
     runs = [measured(16, seed=seed) for seed in (1, 2, 3)]
     late = sum(experiments.late_share(run) for run in runs) / 3
-    asks = sum(float((experiments.last_answers_ms(run) > experiments.LATE_MS).mean()) for run in runs) / 3
+    queries = sum(float((experiments.last_answers_ms(run) > experiments.LATE_MS).mean()) for run in runs) / 3
     assert 0.01 < late < 0.06
-    agrees("share of late asks", asks, 1 - (1 - late) ** 16, absolute=0.15)
+    agrees("share of late queries", queries, 1 - (1 - late) ** 16, absolute=0.15)
     for run in runs:
         late_ms = experiments.last_answers_ms(run).loc[lambda times: times > experiments.LATE_MS]
         assert late_ms.between(200, 225).all(), "Linux's smallest timeout, to a tick and an answer more"
@@ -97,7 +97,7 @@ def test_the_smallest_timeout_sets_how_late_a_late_answer_is() -> None:
 
 
 def test_dctcp_needs_room_for_two_packets_of_each_server() -> None:
-    """Its smallest window is 2. With 2 N below room and path no ask is late; at 1.4 times this, most are."""
+    """Its smallest window is 2. With 2 N below room and path no query is late; at 1.4 times this, most are."""
     room = 32 + 8.26
     for servers, is_late in ((16, False), (28, True)):
         assert (2 * servers > room) == is_late

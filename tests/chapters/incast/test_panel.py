@@ -19,15 +19,15 @@ from tests.drawn import PATIENCE_S, by_role
         ({"senders": "DCTCP", "threshold": 64, "servers": 2}, "red", "dctcp", 200_000),
     ],
 )
-def test_the_panel_runs_its_settings_and_draws_each_ask(chosen, aqm, congestion, min_rto_us):
+def test_the_panel_runs_its_settings_and_draws_each_query(chosen, aqm, congestion, min_rto_us):
     asked = []
 
     def fake(*, topology, traffic, duration_s, sysctls, progress, cancel):
         asked.append((topology, traffic, sysctls))
         rows = [
-            {"flow": item.label, "request": ask, "completion_s": 0.2 if ask == 3 else 0.01}
+            {"flow": item.label, "request": query, "completion_s": 0.2 if query == 3 else 0.01}
             for item in traffic
-            for ask in range(settings.ASKS)
+            for query in range(settings.QUERIES)
         ]
         queues = pd.DataFrame({"link": ["sw to c"], "drops": [7]})
         return SimpleNamespace(requests=pd.DataFrame(rows), queues=queues)
@@ -45,5 +45,5 @@ def test_the_panel_runs_its_settings_and_draws_each_ask(chosen, aqm, congestion,
     assert len(traffic) == chosen.get("servers", 16) and {item.congestion for item in traffic} == {congestion}
     assert sysctls == {settings.MIN_RTO: min_rto_us}
     (measured,) = by_role(panel, "measured")
-    assert list(measured.y) == pytest.approx([200 if ask == 3 else 10 for ask in range(settings.ASKS)])
-    assert "1 late asks, 7 drops" in panel.figure.layout.title.text
+    assert list(measured.y) == pytest.approx([200 if query == 3 else 10 for query in range(settings.QUERIES)])
+    assert "1 late queries, 7 drops" in panel.figure.layout.title.text
