@@ -26,10 +26,10 @@ EXERCISES = {
     "prediction-words": Words(points=2),
     "first_drop": Exercise(points=2),
     "timer-words": Words(points=3),
-    # The shares are for: the rack; only the timer; in time.
-    "timer_run": Exercise(points=2, shares=[0.5, 0.5, 1.0]),
-    # The shares are for: the rack; no timer; in time.
-    "marks_run": Exercise(points=3, shares=[0.5, 0.5, 2.0]),
+    # The shares are for: the rack; the seeds; no marks; one bound; in time; a bound that is not too small.
+    "timer_runs": Exercise(points=2, shares=[0.25, 0.25, 0.1, 0.1, 0.3, 1.0]),
+    # The shares are for: the rack; the seeds; no timer; in time; little room.
+    "marks_runs": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.75, 1.5]),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }

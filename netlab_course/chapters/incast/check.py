@@ -253,9 +253,9 @@ class Checks:
             ),
             right="With fewer servers nothing is dropped. The next cell tries it.",
             hints=[
-                f"A response has ceil(bytes / {MSS_BYTES}) segments, and W of them come at once. How many have to leave so that the others can come?",
-                "The queue is longest when the last packet comes. All have come by then; subtract those that have left and those on the path.",
-                "Divide the room in the queue and on the path by what one server adds. The first number of servers that no longer fits is asked for.",
+                f"A response has ceil(bytes / {MSS_BYTES}) segments; W come at once. How many must leave so that the others can come?",
+                "The queue is longest when the last packet comes: from all packets subtract those that have left and those on the path.",
+                "Divide the room in the queue and on the path by what one server adds. Asked for is the first number that does not fit.",
             ],
         )
         self.timer_runs = _design(

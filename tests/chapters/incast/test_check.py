@@ -33,16 +33,17 @@ def stand_in(
     congestion: str = "cubic",
     port: dict[str, Any] = PLAIN,
     sysctls: dict[str, Any] = PLAIN,
+    seed: int = 1,
     **fields: Any,
 ) -> Run:
-    """A run that nobody made, in which the slowest answer of each query after the first takes `last_ms`."""
+    """A run that was not made, in which the slowest answer of each query after the first takes `last_ms`."""
     count = own.servers if servers is None else servers
     network = settings.rack(count, own.queue_packets if queue_packets is None else queue_packets, **port)
     traffic = [
         nl.Requests(item.src, item.dst, **{**_fields(item), "congestion": congestion, **fields})
         for item in settings.queries(count)
     ]
-    scenario = nl.Scenario(network, traffic, duration_s=settings.DURATION_S, sysctls=sysctls).to_dict()
+    scenario = nl.Scenario(network, traffic, duration_s=settings.DURATION_S, sysctls=sysctls, seed=seed).to_dict()
     rows = [
         {"flow": item.label, "request": number, "completion_s": (last_ms if number else first_ms) / 1000}
         for item in traffic
@@ -51,6 +52,16 @@ def stand_in(
     empty = pd.DataFrame()
     run = Run(empty, empty, empty, empty, empty, empty, empty, {"scenario": scenario, "network_s": 10.5})
     return replace(run, requests=pd.DataFrame(rows))
+
+
+def stand_ins(own: Any, **words: Any) -> dict[int, Run]:
+    """Such a run for each seed of the exercises."""
+    return {seed: stand_in(own, seed=seed, **words) for seed in settings.SEEDS}
+
+
+def bound(milliseconds: float) -> dict[str, Any]:
+    """The sysctls that set the smallest timeout."""
+    return {settings.MIN_RTO: round(1000 * milliseconds)}
 
 
 def _fields(item: nl.Requests) -> dict[str, Any]:
@@ -111,45 +122,73 @@ def test_the_first_number_of_servers_too_many_passes(token: str) -> None:
     assert "got" in failure_text(chapter.check.first_drop, "many")
 
 
-def test_a_shorter_timer_passes_and_each_condition_is_looked_for(chapter: Any) -> None:
-    own, check = chapter.own, chapter.check.timer_run
-    short = {settings.MIN_RTO: 5000}
-    passes(check, stand_in(own, last_ms=own.timer_ms - 1, sysctls=short))
+def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: Any) -> None:
+    own, check = chapter.own, chapter.check.timer_runs
+    large = bound(own.timer_ms - 12)
+    passes(check, stand_ins(own, last_ms=own.timer_ms - 1, sysctls=large))
     cases = {
-        "must come within": stand_in(own, last_ms=own.timer_ms + 1, sysctls=short),
-        "It must be the rack of the exercise": stand_in(own, servers=8, sysctls=short),
-        f"queue_packets=1000, not {own.queue_packets}": stand_in(own, queue_packets=1000, sysctls=short),
-        "response_bytes=1000, not 32000": stand_in(own, response_bytes=1000, sysctls=short),
-        "count=2, not 20": stand_in(own, count=2, sysctls=short),
-        "Only sysctls may differ": stand_in(own, congestion="dctcp", port=settings.step(), sysctls=short),
+        "must come within": stand_ins(own, last_ms=own.timer_ms + 1, sysctls=large),
+        "It must be the rack of the exercise": stand_ins(own, servers=8, sysctls=large),
+        f"queue_packets=1000, not {own.queue_packets}": stand_ins(own, queue_packets=1000, sysctls=large),
+        "response_bytes=1000, not 32000": stand_ins(own, response_bytes=1000, sysctls=large),
+        "count=2, not 20": stand_ins(own, count=2, sysctls=large),
+        "Only the bound may differ": stand_ins(own, congestion="dctcp", port=settings.step(), sysctls=large),
+        "and no other sysctl": stand_ins(own, sysctls={**large, "net.ipv4.tcp_ecn": 1}),
+        "The bound must be larger": stand_ins(own, sysctls=bound(5)),
+        "each of the seeds 1 to 5": {1: stand_in(own, sysctls=large)},
     }
-    for sentence, run in cases.items():
-        assert sentence in failure_text(check, run), sentence
-    assert "expected what nl.run(...) returns" in failure_text(check, 5000)
+    for sentence, runs in cases.items():
+        assert sentence in failure_text(check, runs), sentence
+    other = {**stand_ins(own, sysctls=large), 3: stand_in(own, seed=3, sysctls=bound(own.timer_ms - 13))}
+    assert "to the same number" in failure_text(check, other)
+    for answer in (5000, stand_in(own, sysctls=large), {}, {1: 9.0}):
+        assert "expected what nl.sweep({...}) returns" in failure_text(check, answer)
 
 
-@pytest.mark.parametrize("key", ["timer_run", "marks_run"])
+@pytest.mark.parametrize("key", ["timer_runs", "marks_runs"])
 def test_a_smaller_rack_is_in_time_for_no_points(chapter: Any, key: str) -> None:
-    told = failure_text(getattr(chapter.check, key), stand_in(chapter.own, last_ms=0.6, servers=2))
-    assert "It must be the rack of the exercise" in told and "0.6 ms in another rack" in told
+    told = failure_text(getattr(chapter.check, key), stand_ins(chapter.own, last_ms=0.6, servers=2))
+    assert "It must be the rack of the exercise" in told and "0.6 ms with other runs" in told
 
 
 def test_an_answer_that_did_not_arrive_is_not_in_time(chapter: Any) -> None:
-    run = stand_in(chapter.own)
-    run.requests.loc[run.requests.index[-1], "completion_s"] = math.nan
-    assert "an answer that did not arrive" in failure_text(chapter.check.timer_run, run)
-    short = stand_in(chapter.own)
-    short = replace(short, requests=short.requests[short.requests["request"] < 5])
-    assert "an answer that did not arrive" in failure_text(chapter.check.timer_run, short), "queries that nobody made"
+    runs = stand_ins(chapter.own)
+    runs[5].requests.loc[runs[5].requests.index[-1], "completion_s"] = math.nan
+    assert "an answer that did not arrive" in failure_text(chapter.check.timer_runs, runs)
+    short = stand_ins(chapter.own)
+    short[2] = replace(short[2], requests=short[2].requests[short[2].requests["request"] < 5])
+    assert "an answer that did not arrive" in failure_text(chapter.check.timer_runs, short), "queries not made"
 
 
-def test_marks_pass_and_a_shorter_timer_does_not(chapter: Any) -> None:
-    own, check = chapter.own, chapter.check.marks_run
-    marks: dict[str, Any] = {"congestion": "dctcp", "port": settings.step()}
-    passes(check, stand_in(own, last_ms=own.marks_ms - 1, **marks))
-    assert "No sysctl may be set" in failure_text(check, stand_in(own, sysctls={settings.MIN_RTO: 5000}, **marks))
-    assert f"Seen: {own.marks_ms + 1:.1f} ms." in failure_text(check, stand_in(own, last_ms=own.marks_ms + 1, **marks))
-    assert "It must be the rack" in failure_text(check, stand_in(own, servers=4, **marks))
+def test_one_query_of_all_seeds_may_be_late_and_not_two(chapter: Any) -> None:
+    own, check = chapter.own, chapter.check.timer_runs
+    runs = stand_ins(own, last_ms=own.timer_ms - 1, sysctls=bound(own.timer_ms - 12))
+    for seed, late in ((1, False), (4, True)):
+        table = runs[seed].requests
+        table.loc[table.index[-1], "completion_s"] = 0.3
+        if late:
+            assert "Seen: 300.0 ms" in failure_text(check, runs)
+        else:
+            passes(check, runs)
+
+
+def test_marks_with_little_room_pass_and_a_shorter_timer_does_not(chapter: Any) -> None:
+    own, check = chapter.own, chapter.check.marks_runs
+    # By hand: 24 servers with 2 segments each, of which 8.256 are on the path.
+    assert settings.least_room(24) == pytest.approx(39.744, abs=5e-4)
+    least = math.ceil(settings.least_room(own.servers))
+    marks: dict[str, Any] = {"congestion": "dctcp", "port": settings.step(8), "last_ms": own.marks_ms - 1}
+    passes(check, stand_ins(own, queue_packets=least + 3, **marks))
+    for room in (least + 4, own.queue_packets, 128):
+        assert (
+            f"The room must be smaller: with less, too, the queries are in time. Seen: {room} packets."
+            in failure_text(check, stand_ins(own, queue_packets=room, **marks))
+        )
+    room = {"queue_packets": least}
+    assert "No sysctl may be set" in failure_text(check, stand_ins(own, sysctls=bound(5), **room, **marks))
+    late = {**marks, "last_ms": own.marks_ms + 1}
+    assert f"Seen: {own.marks_ms + 1:.1f} ms." in failure_text(check, stand_ins(own, **room, **late))
+    assert "It must be the rack" in failure_text(check, stand_ins(own, servers=4, **room, **marks))
 
 
 def finding(own: Any, last_ms: Any, verdict: str = "undecided") -> list[Any]:
