@@ -8,7 +8,6 @@ its own, the last is one of `STATEMENT_VERDICTS`.
 from __future__ import annotations
 
 import itertools
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +20,19 @@ import plotly.graph_objects as go
 from netlab.plots import Comparison
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
-from netlab_course.answers import answer_in_words, with_unit
+from netlab_course.answers import with_unit
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition, traffic_in_words
+from netlab_course.repeated_measurements import (
+    FIGURE_NAME,
+    INTERVAL_NAME,
+    REFUTATION_NAME,
+    TABLE_NAME,
+    RepeatedMeasurement,
+    missing_refutation_parts,
+    parse_answer,
+)
 from netlab_course.scenario_differences import differences, repeats
 from netlab_course.statements import STATEMENT_VERDICTS, Statement
 
@@ -36,81 +44,11 @@ VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
 MAX_DIFFERENCES = 3
 MIN_REFUTATION_WORDS = 6
-_REFUTATION_PARTS = {
-    "a number": r"(?<![^\W\d])\d",
-    "a comparison": (
-        r"[<>≤≥]|\b(?:above|below|under|over|beyond|beneath|within|between|outside|inside|less|lower|fewer|smaller|shorter|"
-        r"slower|more|higher|greater|larger|longer|faster|most|least|exceed\w*|exclud\w*|includ\w*|contain\w*|hold\w*|"
-        r"reach\w*|miss\w*|overlap\w*|cover\w*|equal\w*|differ\w*|sides?|than)\b"
-    ),
-    "something measured": (
-        r"%|\b(?:intervals?|means?|averages?|edges?|theory|formula|values?|goodputs?|throughputs?|rates?|ratios?|shares?|"
-        r"delays?|waits?|times?|losses|pings?|pages?|answers?|sums?|indexe?s?|[kMG]?bit/s|ms|us|per cent|percent)\b"
-    ),
-}
-"""The parts of a refutation by their names, each with a pattern that is found in it; two of the three are enough."""
-_TABLE, _INTERVAL, _FIGURE = "the table of nl.repeat", "an interval", "a figure"
-_REFUTATION = "a sentence on what would refute it"
 # Relative margins: a mean may be rounded to four digits, a half width to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
 
 Values = Callable[[pd.DataFrame], "pd.Series[float]"]
-
-
-@dataclass(frozen=True)
-class RepeatedMeasurement:
-    """A student's repeated measurement in parts: table, interval, verdict, and a figure or a refutation."""
-
-    table: pd.DataFrame
-    """The table that `netlab.repeat` returned."""
-    interval: tuple[float, float]
-    """Mean and half width, in the unit of the values."""
-    figure: Mapping[str, Any]
-    """The numbers in the figure, in the form of `figure_numbers`."""
-    verdict: str
-    """The position of theory relative to the interval, one of `VERDICTS`; or the verdict on the copy's statement, one of
-    `STATEMENT_VERDICTS`.
-    """
-    refutation: str = ""
-    """The student's sentence on the result that would refute the statement; "" where a figure is asked for."""
-
-    @property
-    def scenario(self) -> dict[str, Any]:
-        """The repeated scenario, in the form of `Scenario.to_dict`; the table has the same dict, so do not change it."""
-        found: dict[str, Any] = self.table.attrs["scenario"]
-        return found
-
-
-def figure_numbers(figure: go.Figure) -> dict[str, Any]:
-    """Return the numbers in a figure, by "traces" (a list for each x and y), "bars" (half lengths of error bars),
-    "shapes" (edges x0, x1, y0, y1 of lines and areas across it) and "titles" (texts of its axes).
-    """
-    traces: list[list[float]] = []
-    bars: list[float] = []
-    for trace in figure.data:
-        for name in ("x", "y"):
-            traces.append(_numbers(getattr(trace, name, None)))
-            error = getattr(trace, f"error_{name}", None)
-            bars += _numbers(getattr(error, "array", None))
-    shapes = [getattr(shape, name) for shape in figure.layout.shapes for name in ("x0", "x1", "y0", "y1")]
-    titles = [
-        str(axis.title.text or "") for axis in (*figure.select_xaxes(), *figure.select_yaxes()) if axis.title.text
-    ]
-    return {
-        "traces": [numbers for numbers in traces if numbers],
-        "bars": bars,
-        "shapes": _numbers(shapes),
-        "titles": titles,
-    }
-
-
-def _numbers(values: Any) -> list[float]:
-    """Return the finite numbers among an iterable of values, as floats in their order; an empty list for None."""
-    if values is None:
-        return []
-    found = pd.to_numeric(pd.Series(list(values), dtype=object), errors="coerce")
-    return [float(value) for value in found if np.isfinite(value)]
 
 
 @dataclass(kw_only=True, repr=False)
@@ -156,13 +94,13 @@ class Repetition(Build):
                 f"my_figure = {self.plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "
                 f'my_figure.update_yaxes(title_text="{self.axis}").'
                 if self.with_figure
-                else f"Where must the interval lie, seen from {self._judged}, if the statement is wrong? That is my_refutation."
+                else f"Where must the interval lie, seen from {self._judged_number}, if the statement is wrong? That is my_refutation."
             )
             self.hints = [*([] if self.with_figure else [self._recipe]), *self.hints, last]
 
     @property
     def with_figure(self) -> bool:
-        """Return whether the answer has a figure; else it has a sentence on what would refute the statement."""
+        """True if the answer has a figure; else it has a sentence on what would refute the statement."""
         return bool(self.axis)
 
     @property
@@ -173,7 +111,7 @@ class Repetition(Build):
         return VERDICTS if self.statement is None else STATEMENT_VERDICTS
 
     @property
-    def _judged(self) -> str:
+    def _judged_number(self) -> str:
         """The name of what the verdict is on: the theoretical value, or the number of the copy's statement with its
         unit.
         """
@@ -182,7 +120,12 @@ class Repetition(Build):
     @property
     def _parts(self) -> tuple[str, ...]:
         """The names of the four parts of an answer in their order: table, interval, figure or refutation, verdict."""
-        return (_TABLE, _INTERVAL, _FIGURE if self.with_figure else _REFUTATION, f'a word such as "{self.words[1]}"')
+        return (
+            TABLE_NAME,
+            INTERVAL_NAME,
+            FIGURE_NAME if self.with_figure else REFUTATION_NAME,
+            f'a word such as "{self.words[1]}"',
+        )
 
     @property
     def _recipe(self) -> str:
@@ -202,7 +145,7 @@ class Repetition(Build):
                 lambda found: repeats(found.table, self.scenario()),
                 "What is repeated must be what the exercise describes.",
                 f"{self.made_by} makes it; nl.repeat(...) takes it as it is.",
-                lambda found: _what(found, self.scenario()),
+                lambda found: _scenario_in_words(found, self.scenario()),
             ),
             Condition(
                 lambda found: (
@@ -285,14 +228,14 @@ class Repetition(Build):
         return Condition(
             lambda found: (
                 len(found.refutation.split()) >= MIN_REFUTATION_WORDS
-                and len(_missing_parts(found.refutation)) < len(_REFUTATION_PARTS) - 1
+                and len(missing_refutation_parts(found.refutation)) <= 1
             ),
             "my_refutation must be a sentence: the result that would have refuted the statement.",
-            f"Write it before you measure: where would the interval have to lie, seen from {self._judged}?",
+            f"Write it before you measure: where would the interval have to lie, seen from {self._judged_number}?",
             lambda found: ", ".join(
                 [
                     with_unit(len(found.refutation.split()), "words"),
-                    *(f"without {part}" for part in _missing_parts(found.refutation)),
+                    *(f"without {part}" for part in missing_refutation_parts(found.refutation)),
                 ]
             ),
         )
@@ -317,7 +260,7 @@ class Repetition(Build):
         """Return the verdict in a failed answer if it is wrong, as it could be found by trial; "" if it is right or the
         answer has a wrong form.
         """
-        found = _parse_answer(answer, self._parts, self.words)
+        found = parse_answer(answer, self._parts, self.words)
         return "" if isinstance(found, str) or self._verdict_condition().holds_for(found) else found.verdict
 
     def judge(self, answer: object) -> Result:
@@ -336,7 +279,7 @@ class Repetition(Build):
         """Return the verdict on a list of four parts, or on a `RepeatedMeasurement` that a grader made of it; if the
         copy has a statement, the message about a right answer also says where the theoretical value lies.
         """
-        found = answer if isinstance(answer, RepeatedMeasurement) else _parse_answer(answer, self._parts, self.words)
+        found = answer if isinstance(answer, RepeatedMeasurement) else parse_answer(answer, self._parts, self.words)
         if isinstance(found, str):
             return self._result(Status.FAILED, found)
         result = super()._judge(found)
@@ -457,51 +400,7 @@ class Repetition(Build):
                 yield _interval_of(rows[column]), f"this is the column {column} of the flow {flow}"
 
 
-def _parse_answer(answer: object, parts: tuple[str, ...], words: tuple[str, ...]) -> RepeatedMeasurement | str:
-    """Return a student's answer as a measurement, or a message about its wrong form. It must be a list or tuple of
-    four: `parts` are their names in order, the third is a figure or a refutation, and the fourth is one of `words`.
-    """
-    if not isinstance(answer, (list, tuple)) or len(answer) != len(parts):
-        return f"expected a list of four ({', '.join(parts)}), got {answer_in_words(answer)}."
-    table, given, third, verdict = answer
-    if not (isinstance(table, pd.DataFrame) and {"seed", "flow"} <= set(table.columns)):
-        return f"the first must be the table that nl.repeat(...) returns, got {answer_in_words(table)}."
-    if "scenario" not in table.attrs:
-        return "hand over the table as nl.repeat(...) returned it, with all of its rows: this one no longer knows its scenario."
-    try:
-        mean, half = (float(number) for number in given)
-    except (TypeError, ValueError):
-        return f"the second must be what nl.interval(...) returns, mean and half width, got {answer_in_words(given)}."
-    figure, refutation = ({}, third) if _REFUTATION in parts else (_parse_figure(third), "")
-    if figure is None:
-        return f"the third must be a figure, such as my_table.plot(...) returns, got {answer_in_words(third)}."
-    if not isinstance(refutation, str):
-        return f"the third must be {_REFUTATION}, in quotes, got {answer_in_words(third)}."
-    word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
-    if word not in words:
-        return f"the fourth must be one of {', '.join(map(repr, words))}, got {answer_in_words(verdict)}."
-    return RepeatedMeasurement(table, (mean, half), figure, word, refutation)
-
-
-def _missing_parts(refutation: str) -> list[str]:
-    """Return the names of the parts of a result that a refutation does not have, such as "a number"."""
-    return [part for part, words in _REFUTATION_PARTS.items() if not re.search(words, refutation, re.IGNORECASE)]
-
-
-def _parse_figure(figure: object) -> dict[str, Any] | None:
-    """Return the numbers in a figure in the form of `figure_numbers`; a dict in that form, from a grader, is returned
-    as it is. None if it is not a figure.
-    """
-    if isinstance(figure, Comparison):
-        figure = figure.figure
-    if isinstance(figure, go.Figure):
-        return figure_numbers(figure)
-    if isinstance(figure, dict) and {"traces", "bars", "shapes", "titles"} <= figure.keys():
-        return figure
-    return None
-
-
-def _what(found: RepeatedMeasurement, asked: Scenario) -> str:
+def _scenario_in_words(found: RepeatedMeasurement, asked: Scenario) -> str:
     """Return a text on the scenario of a measurement and its first three differences from the scenario `asked`."""
     differing = list(differences(found.scenario, asked.to_dict()))
     more = f"; {len(differing) - MAX_DIFFERENCES} more differences" if len(differing) > MAX_DIFFERENCES else ""

@@ -28,7 +28,9 @@ EXAMPLE = re.compile(r"[A-Z]{3}|/[xy]\b")
 """A name in a path that stands for any name: netlab/traffic/KIND.py, tests/x/test_y.py."""
 GENERATED = {"build", "dist", "netlab.egg-info"}
 MAX_MODULE_LINES = 500
-LONGER_MODULES = {"netlab_course/checks.py": 613, "netlab_course/repetition.py": 562}
+LONGER_MODULES = {
+    "netlab_course/checks.py": 613,
+}
 """The lines of modules that had more when the limit was first tested; they may shrink and not grow."""
 CODE = (".py", ".sh", ".toml", ".yml", ".yaml", ".j2", ".js", ".lock", "Makefile", "Dockerfile")
 

@@ -21,7 +21,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGES = ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication")
 MAX_HEADLESS = {
-    ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication"): 1,
+    ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication"): 0,
     ("tests", "tools", "benchmarks", "vm"): 0,
 }
 """The largest number of such sentences in each group of folders."""

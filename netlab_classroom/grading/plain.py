@@ -158,7 +158,7 @@ def _figure(value: Any) -> Any:
     import plotly.graph_objects as go
 
     from netlab.plots import Comparison
-    from netlab_course.repetition import figure_numbers
+    from netlab_course.repeated_measurements import figure_numbers
 
     figure = value.figure if isinstance(value, Comparison) else value
     return figure_numbers(figure) if isinstance(figure, go.Figure) else None

@@ -17,7 +17,8 @@ from netlab_classroom.grading import plain
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.chapters import incast, tcp_beside_udp
 from netlab_course.checks import Status
-from netlab_course.repetition import Repetition, figure_numbers
+from netlab_course.repeated_measurements import figure_numbers
+from netlab_course.repetition import Repetition
 from netlab_course.scenario_differences import differences
 from tests.chapters.checking import all_chapters, checks_of, count_tries, failure_text, passes
 

@@ -55,7 +55,7 @@ def stand_in(
 
 
 def stand_ins(own: Any, **words: Any) -> dict[int, Run]:
-    """Such a run for each seed of the exercises."""
+    """A run of this kind for each seed of the exercises."""
     return {seed: stand_in(own, seed=seed, **words) for seed in settings.SEEDS}
 
 

@@ -143,7 +143,7 @@ def test_the_least_room_passes_and_the_demonstrated_racks_do_not(token: str) -> 
 
 
 def test_dctcp_helps_new_connections_while_the_smallest_windows_fit() -> None:
-    """Of ten first queries of twenty servers most are late with CUBIC and few with DCTCP; of 24 servers most with both."""
+    """Most of ten first queries of twenty servers are late with CUBIC, few with DCTCP; with 24 servers most with both."""
     late = {}
     for servers in (20, 24):
         for congestion, port in (("cubic", {}), ("dctcp", settings.step())):

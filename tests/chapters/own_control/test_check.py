@@ -14,7 +14,8 @@ from netlab_course.chapters import own_control
 from netlab_course.chapters.own_control import check
 from netlab_course.chapters.own_control.settings import Window, side_by_side
 from netlab_course.checks import Status
-from netlab_course.repetition import RepeatedMeasurement, Repetition
+from netlab_course.repeated_measurements import RepeatedMeasurement
+from netlab_course.repetition import Repetition
 from tests.chapters.checking import failure_text, passes
 
 chapter = own_control.begin()
