@@ -318,7 +318,7 @@ third = settings.goodputs(nl.sweep(both_senders), after_s=0.2)["h1"]
 reno_more = nl.interval(third["reno"], third["cubic"])
 reached = (third >= 7590).groupby(level=0).sum()
 print(f"Reno has {reno_more:.0f} Mbit/s more than CUBIC")
-print(f"runs of 30 that reach 7590: {reached['reno']} with Reno, {reached['cubic']} with CUBIC")
+print(f"Of 30 runs reach 7590: {reached['reno']} with Reno, {reached['cubic']} with CUBIC")
 
 # %% [markdown] id="lab-words" tags=["minutes-14"]
 # ### Exercise 2: explain the lab's number

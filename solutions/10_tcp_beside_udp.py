@@ -501,7 +501,7 @@ seen = {
 }
 tcp_kbps = [1000 * settings.goodputs(found)["TCP"] for found in (red_runs, runs)]
 red_gives = {video: nl.interval(*(each[video] for each in tcp_kbps)) for video in (4, 9)}
-print(*(f"B{b}: RED gives {red_gives[v]:.0f} kbit/s more" for b, v in ((2, 4), (3, 9))), sep="\n")
+print(f"RED gives {red_gives[4]:.0f} kbit/s more in B2, {red_gives[9]:.0f} in B3")
 print("Mean and 95 % interval of five seeds.")
 print("The last four in kbit/s, with TCP's loss and RTT")
 print(

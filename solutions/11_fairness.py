@@ -185,7 +185,7 @@ after = experiments.distances(nl.sweep(scenarios))
 for packets, rows in {100: before, changed_packets: after}.items():
     part, far_ms, near_ms = rows[["part", "far_rtt_ms", "near_rtt_ms"]].mean()
     theory = near_ms**2 / (far_ms**2 + near_ms**2)  # e = 2
-    print(f"{packets} packets: far {part:.0%}, theory {theory:.0%}; {far_ms:.0f}, {near_ms:.0f} ms")
+    print(f"{packets}: far {part:.0%}, theory {theory:.0%}; {far_ms:.0f}, {near_ms:.0f} ms")
 
 # %% [markdown] id="repeated-text"
 # ### Exercise 1: your own distances

@@ -450,7 +450,7 @@ alone_s = experiments.page_times_s(alone)[0]
 pages = {name: experiments.pages(ten_queues, name) for name in queues_and_senders}
 by_seed = compared.pivot(index="seed", columns="queue", values="page_s")
 ecn_saves_ms = nl.interval(1000 * (by_seed["CoDel"] - by_seed["CoDel, ECN"]))
-print(f"ECN makes CoDel's median page {ecn_saves_ms:.0f} ms shorter (in pairs of one draw)")
+print(f"ECN saves CoDel's pages {ecn_saves_ms:.0f} ms (pairs of a draw)")
 
 # %% [markdown] id="compared-why"
 # The top left corner is the goal: a full link and quick pages. From each symbol a line goes to the slowest page. Which queues reach the corner? The two columns of waits tell apart two kinds of them: which, and why?

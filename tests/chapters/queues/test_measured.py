@@ -70,7 +70,7 @@ def test_dctcp_needs_a_seventh_of_the_bdp_and_its_queue_oscillates() -> None:
 
 @pytest.mark.parametrize("token", ["", "anna", "t3", "t9"])
 def test_only_the_smallest_threshold_that_fills_the_link_passes_the_exercise_or_one_more(token: str) -> None:
-    """It is at most the swing of the window, the root of half of the BDP, and a search by runs finds it."""
+    """A search by runs finds the smallest, which is at most the swing of the window, the root of half of the BDP."""
     chapter = queues.begin(token)
     own = chapter.own
     passed, full_mbps = {}, settings.FULL * theory.tcp_goodput_limit_mbps(own.rate_mbps)
