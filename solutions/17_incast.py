@@ -324,7 +324,8 @@ marks_runs = ...
 # BEGIN SOLUTION NO PROMPT
 # Two segments of each server, without those on the path, must fit; one packet more for safety.
 room_packets = math.ceil(2 * own.servers - 8.26) + 1
-small_rack, my_queries = rack(own.servers, room_packets, **step(8)), queries(own.servers, "dctcp")
+small_rack = rack(own.servers, room_packets, **step(8))
+my_queries = queries(own.servers, "dctcp")
 marks_runs = nl.sweep(
     {
         seed: nl.Scenario(small_rack, my_queries, duration_s=10.5, seed=seed)
