@@ -167,6 +167,6 @@ def answer_in_words(answer: object) -> str:
     """
     if isinstance(answer, (str, int, float, list, tuple, dict)) and len(repr(answer)) <= 60:
         return repr(answer)
-    if callable(answer):
-        return f"the function {getattr(answer, '__name__', 'without a name')!r}"
+    if callable(answer) and hasattr(answer, "__name__"):
+        return f"the function {answer.__name__!r}"
     return f"an object of type {type(answer).__name__}"

@@ -172,6 +172,12 @@ def _design(
         """Return whether these are runs of the student's rack with the seeds of the exercise."""
         return not _asked_differences(runs, own, any_room=any_room) and _has_all_seeds(runs)
 
+    def seen_in_time(runs: Runs) -> object:
+        """Return what `as_good` has seen. Raises ValueError if the runs are not in time, because it says nothing then."""
+        if not in_time(runs):
+            raise ValueError("not in time")
+        return as_good.seen(runs)
+
     def in_time(runs: Runs) -> bool:
         """Return whether these runs are valid and in time."""
         # A smaller rack is in time without any design, which is worth no points.
@@ -189,7 +195,7 @@ def _design(
             ),
             Condition(
                 _has_all_seeds,
-                f"There must be {len(SEEDS)} runs, each with another seed.",
+                f"There must be {len(SEEDS)} runs, all with different seeds.",
                 "nl.Scenario(..., seed=seed) sets it.",
                 lambda runs: ", ".join(map(str, _seeds(runs))),
             ),
@@ -198,9 +204,9 @@ def _design(
                 in_time,
                 f"Without the first query of each run, all last answers but one must come within {most_ms:g} ms.",
                 "experiments.later_ms(run) has the time of each query. What does the slowest one wait for?",
-                lambda runs: _time_in_words(runs) + ("" if valid(runs) else " with other runs"),
+                lambda runs: _time_in_words(runs) + ("" if valid(runs) else ", but in other runs than asked for"),
             ),
-            replace(as_good, holds=lambda runs: in_time(runs) and as_good.holds(runs)),
+            replace(as_good, holds=lambda runs: in_time(runs) and as_good.holds(runs), seen=seen_in_time),
         ],
         right=right,
         hints=hints,

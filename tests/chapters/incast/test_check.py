@@ -135,7 +135,7 @@ def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: 
         "Only the bound may differ": stand_ins(own, congestion="dctcp", port=settings.step(), sysctls=large),
         "and no other sysctl": stand_ins(own, sysctls={**large, "net.ipv4.tcp_ecn": 1}),
         "The bound must be larger": stand_ins(own, sysctls=bound(5)),
-        "There must be 5 runs, each with another seed": {key: stand_in(own, sysctls=large) for key in settings.SEEDS},
+        "There must be 5 runs, all with different seeds": {key: stand_in(own, sysctls=large) for key in settings.SEEDS},
     }
     for sentence, runs in cases.items():
         assert sentence in failure_text(check, runs), sentence
@@ -143,12 +143,17 @@ def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: 
     assert "to the same number" in failure_text(check, other)
     for answer in (5000, stand_in(own, sysctls=large), {}, {1: 9.0}):
         assert "expected what nl.sweep({...}) returns" in failure_text(check, answer)
+    assert "got an object of type Run" in failure_text(check, stand_in(own, sysctls=large))
+    late = failure_text(check, stand_ins(own, last_ms=own.timer_ms + 1, sysctls=bound(5)))
+    assert "must come within" in late and "must be larger" not in late, (
+        "a late design says nothing about a larger bound"
+    )
 
 
 @pytest.mark.parametrize("key", ["timer_runs", "marks_runs"])
 def test_a_smaller_rack_is_in_time_for_no_points(chapter: Any, key: str) -> None:
     told = failure_text(getattr(chapter.check, key), stand_ins(chapter.own, last_ms=0.6, servers=2))
-    assert "It must be the rack of the exercise" in told and "0.6 ms with other runs" in told
+    assert "It must be the rack of the exercise" in told and "0.6 ms, but in other runs than asked for" in told
 
 
 def test_an_answer_that_did_not_arrive_is_not_in_time(chapter: Any) -> None:

@@ -13,7 +13,14 @@ from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters import queues
+from netlab_course.chapters.queues.settings import NUMBERS
 from tests.chapters.checking import failure_text, names_of_cells, passes
+
+
+def test_no_copy_has_a_link_that_a_larger_threshold_than_the_smallest_fails_to_fill() -> None:
+    # By runs, 5 packets fill 30 Mbit/s and 26 ms to 99.9 %, and 6 packets do not.
+    drawn = {(own.rate_mbps, own.base_rtt_ms) for own in map(NUMBERS.draw, map(str, range(3000)))}
+    assert (30, 26) not in drawn and len(drawn) == 71
 
 
 def stand_in(
