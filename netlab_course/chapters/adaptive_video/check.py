@@ -190,7 +190,7 @@ class Checks:
             name="throughput of a chunk",
             expected=own.chunk_mbps,
             unit="Mbit/s",
-            tolerance=0.06,
+            tolerance=0.04,
             measured=True,
             misconceptions=slips(
                 float(own.path_mbps),
