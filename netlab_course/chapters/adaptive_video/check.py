@@ -97,7 +97,7 @@ def _better_than_provided(name: str, trace: Trace, words: str) -> Condition:
 
     return Condition(
         lambda videos: videos[name].experience_mbps > max(bars().values()),
-        f"On {words} its experience must be above that of Throughput, of Buffer and of each constant quality.",
+        f"On {words} its quality of experience must exceed that of Throughput, of Buffer and of each constant quality.",
         "Print experiments.table of them all: is it the quality, the stalls or the switches?",
         lambda videos: (
             f"{videos[name].experience_mbps:.2f} Mbit/s with {videos[name].stall_s:.1f} s of stalls; "

@@ -36,7 +36,7 @@ class Chunk:
     buffer_s : float
         The seconds of video in the buffer when it was asked for.
     stall_s : float
-        The time in s for which the picture stood still before it arrived; 0 of the first chunk, before which nothing plays.
+        The time in s for which the picture stood still before it arrived; 0 for the first chunk, before which nothing plays.
     throughput_mbps : float
         Its bytes over the time from the request to the last byte, in Mbit/s.
     """

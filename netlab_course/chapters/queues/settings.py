@@ -32,7 +32,7 @@ _STATED_RATIOS = (0.78, 0.82, 1.17, 1.21)
 
 
 def _derived_numbers(own: StudentValues) -> dict[str, float]:
-    """Return the numbers that follow from a student's numbers, by name: the BDP in frames, `bdp_frames`; the longest
+    """Return the numbers that follow from a student's numbers, by name: the BDP in frames, `bdp_frames`, and the
     number of the copy's statement on the delay of a call in ms, `stated_ms`.
     """
     frame_ms = theory.transmission_delay_ms(FRAME_BYTES, own.rate_mbps)

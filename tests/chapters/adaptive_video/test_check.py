@@ -123,7 +123,7 @@ def test_a_rule_that_looks_at_both_passes_and_its_videos_are_played_once(monkeyp
 @pytest.mark.library
 @pytest.mark.parametrize(
     ("rule", "sentence"),
-    [(settings.Throughput, "On your trace its experience must be above"), (settings.Buffer, "2 of 2")],
+    [(settings.Throughput, "On your trace its quality of experience must exceed"), (settings.Buffer, "2 of 2")],
 )
 def test_the_given_rules_do_not_beat_themselves(rule: type, sentence: str) -> None:
     assert sentence in failure_text(chapter.check.mine, rule)
