@@ -55,7 +55,9 @@ EXERCISES = {
         ["programs.forward_distance", "programs.GoBackNSender.fill", "programs.SelectiveSender.fill"],
         most_sent=None,
     ),
-    "selective_repeat": _transfers(20, SELECTIVE_REPEAT, ["programs.forward_distance", "programs.SelectiveReceiver.on_datagram"]),
+    "selective_repeat": _transfers(
+        20, SELECTIVE_REPEAT, ["programs.forward_distance", "programs.SelectiveReceiver.on_datagram"]
+    ),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "beside": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "polite-words": Words(points=3),
