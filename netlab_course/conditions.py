@@ -50,11 +50,10 @@ class Condition:
             found = with_unit(float(cast("float", found)), "")
         return found if isinstance(found, str) else short_repr(found)
 
-    def complaint(self, answer: object) -> str:
-        """Return the message for an object that does not fulfil the condition: the condition, the actual state if it
-        can be evaluated, and where to look.
+    def complaint(self, words: str | None) -> str:
+        """Return the message for an object that does not fulfil the condition: the condition, the actual state as
+        `state_in_words` returned it, and where to look.
         """
-        words = self.state_in_words(answer)
         return " ".join(part for part in (self.sentence, words and f"Seen: {words.rstrip('.')}.", self.look_at) if part)
 
 
@@ -83,13 +82,12 @@ class Build(Check):
         if not missing:
             return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
         # Later conditions may presuppose the first failed one: a flow that was not sent has no payload.
-        reported = [
-            condition
-            for condition in missing
-            if condition is missing[0] or condition.state_in_words(answer) is not None
+        states = [(condition, condition.state_in_words(answer)) for condition in missing]
+        complaints = [
+            condition.complaint(words) for condition, words in states if condition is missing[0] or words is not None
         ]
-        head = _count(len(reported), len(missing), len(self.conditions))
-        return self._result(Status.FAILED, head, *(condition.complaint(answer) for condition in reported))
+        head = _count(len(complaints), len(missing), len(self.conditions))
+        return self._result(Status.FAILED, head, *complaints)
 
 
 def _count(reported: int, missing: int, number: int) -> str:

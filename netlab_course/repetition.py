@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -393,11 +394,12 @@ class Repetition(Build):
         for factor in _UNIT_FACTORS:
             asked = f"{self.unit} is asked for" if self.unit else "a number without a unit is asked for"
             yield (factor * middle, factor * half), f"this is {factor:g} times the interval: {asked}"
-        table = found.table
-        for column in table.select_dtypes("number"):
-            yield _interval_of(table[column]), f"this is the column {column} of all flows together"
-            for flow, rows in table.groupby("flow"):
-                yield _interval_of(rows[column]), f"this is the column {column} of the flow {flow}"
+        rows_by_flow = found.table.groupby("flow").indices
+        for column, values in found.table.select_dtypes("number").items():
+            numbers = values.to_numpy(dtype=float)
+            yield _interval_of(numbers), f"this is the column {column} of all flows together"
+            for flow, rows in rows_by_flow.items():
+                yield _interval_of(numbers[rows]), f"this is the column {column} of the flow {flow}"
 
 
 def _scenario_in_words(found: RepeatedMeasurement, asked: Scenario) -> str:
@@ -483,8 +485,8 @@ def _margin(given: tuple[float, float]) -> float:
     return _MEAN_OFF * abs(mean) + _HALF_OFF * half
 
 
-def _interval_of(column: pd.Series[float]) -> tuple[float, float]:
-    """Return the confidence interval of the mean of a column (mean and half width); twice NaN if the column has missing
-    values or fewer than two values.
+def _interval_of(numbers: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
+    """Return the confidence interval of the mean of numbers (mean and half width); twice NaN if they have NaN or
+    infinity, or are fewer than two.
     """
-    return interval(column) if len(column) > 1 and column.notna().all() else (np.nan, np.nan)
+    return interval(numbers) if len(numbers) > 1 and np.isfinite(numbers).all() else (np.nan, np.nan)

@@ -1,5 +1,6 @@
 """Checks of the chapter "Wi-Fi". The answers are below."""
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -55,6 +56,15 @@ def _wrong_mbps(
         return 8 * payload_bytes / (fixed_us + symbol_us * (math.ceil(symbols) if whole else symbols))
 
     return mbps
+
+
+@functools.cache  # the draw of a copy asks for combinations that its checks ask for again
+def _smallest_payload_bytes(rate_mbps: int, target_mbps: float) -> int:
+    """Return the smallest payload in bytes whose ceiling for UDP, at this rate of the data frames, is at least
+    `target_mbps`.
+    """
+    sizes = range(1, MAX_PAYLOAD_BYTES + 1)
+    return next(size for size in sizes if udp_ceiling_mbps(size, rate_mbps) >= target_mbps)
 
 
 class Checks:
@@ -115,8 +125,7 @@ class Checks:
                 "A symbol carries 4 * rate_mbps bits, and only whole ones are sent. How many bits has the frame, with headers and tail?",
             ],
         )
-        sizes = range(1, MAX_PAYLOAD_BYTES + 1)
-        smallest_bytes = next(size for size in sizes if udp_ceiling_mbps(size, own.air_mbps) >= own.target_mbps)
+        smallest_bytes = _smallest_payload_bytes(own.air_mbps, own.target_mbps)
         self.payload = Number(
             name="smallest payload",
             expected=smallest_bytes,

@@ -228,7 +228,9 @@ def test_the_repeated_measurement_is_of_the_two_classes_by_their_names() -> None
     swapped = pd.DataFrame({"seed": [1]})
     swapped.attrs["scenario"] = side_by_side(mine, Aimd).to_dict()
     found = RepeatedMeasurement(swapped, (1.0, 1.0), {}, "undecided")
-    assert "tcp h1 to h3 with class Mine, tcp h2 to h4 with class Aimd" in repeated.conditions[0].complaint(found)
+    assert "tcp h1 to h3 with class Mine, tcp h2 to h4 with class Aimd" in str(
+        repeated.conditions[0].state_in_words(found)
+    )
     table = pd.DataFrame({"seed": [1, 1], "src": ["h1", "h2"], "goodput_mbps": [2.0, 6.0], "rtt_ms": [40.0, 60.0]})
     assert repeated.values(table).tolist() == pytest.approx([2.0])
 
