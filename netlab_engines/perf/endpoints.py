@@ -344,7 +344,7 @@ class UdpReceiving(Endpoint):
         """
         super().__init__(index, request, sock)
         self._receiver = UdpReceiver(sock, stream_ids=[stream_id, stream_id + 1], batch=request.batch)
-        self._account = self._receiver.streams[stream_id]
+        self._counters = self._receiver.streams[stream_id]
         self._omitted = self._receiver.streams[stream_id + 1]
 
     def _work(self) -> None:
@@ -360,12 +360,12 @@ class UdpReceiving(Endpoint):
         arrived, or none has arrived for `quiet_s` s; they are counted meanwhile.
         """
         self._receiver.read_now()
-        seen, moved_s = self._account.received_datagrams, time.monotonic()
-        while self._account.received_datagrams < sent_datagrams and time.monotonic() - moved_s < quiet_s:
+        seen, moved_s = self._counters.received_datagrams, time.monotonic()
+        while self._counters.received_datagrams < sent_datagrams and time.monotonic() - moved_s < quiet_s:
             time.sleep(0.05)
             self._receiver.read_now()
-            if self._account.received_datagrams != seen:
-                seen, moved_s = self._account.received_datagrams, time.monotonic()
+            if self._counters.received_datagrams != seen:
+                seen, moved_s = self._counters.received_datagrams, time.monotonic()
 
     def sample(self) -> Counters:
         """Return a dict of the payload bytes and datagrams received and the datagrams lost since the last sample, the
@@ -373,15 +373,15 @@ class UdpReceiving(Endpoint):
         negative if late ones arrived.
         """
         self._receiver.read_now()
-        both = (self._account, self._omitted)
+        both = (self._counters, self._omitted)
         grown = self._increases(
-            bytes=sum(account.received_bytes for account in both),
-            datagrams=sum(account.received_datagrams for account in both),
-            expected=sum(account.next_seq for account in both),
+            bytes=sum(counters.received_bytes for counters in both),
+            datagrams=sum(counters.received_datagrams for counters in both),
+            expected=sum(counters.next_seq for counters in both),
         )
         # A late datagram counts as lost in its own interval and reduces the losses of a later one.
         grown["lost"] = grown.pop("expected") - grown["datagrams"]
-        return {**grown, "jitter_ms": self._account.jitter_ms}
+        return {**grown, "jitter_ms": self._counters.jitter_ms}
 
     def counters(self) -> Counters:
         """Return a dict of the payload bytes and the different datagrams received without the omitted ones
@@ -390,22 +390,22 @@ class UdpReceiving(Endpoint):
         ...; None without datagrams), drops in the socket's buffer ("buffer_drops", with the omitted ones) and the text
         of an error ("error", None: none).
         """
-        account = self._account
-        count = account.received_datagrams
+        counters = self._counters
+        count = counters.received_datagrams
         seconds = 0.0
-        if count > 1 and account.first_s is not None and account.last_s is not None:
+        if count > 1 and counters.first_s is not None and counters.last_s is not None:
             # n datagrams span n - 1 gaps; add a gap for the last one.
-            seconds = (account.last_s - account.first_s) * count / (count - 1)
+            seconds = (counters.last_s - counters.first_s) * count / (count - 1)
         return {
-            "received_bytes": account.received_bytes,
+            "received_bytes": counters.received_bytes,
             "received_datagrams": count,
             "seconds": seconds,
-            "reordered": account.reordered,
-            "duplicates": account.duplicates,
-            "jitter_ms": account.jitter_ms,
-            "delay_min_ms": account.delay_min_ms if count else None,
-            "delay_mean_ms": account.delay_mean_ms if count else None,
-            "delay_max_ms": account.delay_max_ms if count else None,
+            "reordered": counters.reordered,
+            "duplicates": counters.duplicates,
+            "jitter_ms": counters.jitter_ms,
+            "delay_min_ms": counters.delay_min_ms if count else None,
+            "delay_mean_ms": counters.delay_mean_ms if count else None,
+            "delay_max_ms": counters.delay_max_ms if count else None,
             "buffer_drops": self._receiver.buffer_drops,
             "error": _text(self._receiver.error),
         }

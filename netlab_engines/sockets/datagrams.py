@@ -47,7 +47,7 @@ class Interval:
     bytes: int = 0
 
 
-class StreamAccount:
+class StreamCounters:
     """The counters of one UDP stream at its receiver: distinct datagrams, duplicates, reordering, jitter and delays,
     from sequence numbers and times of sending and arrival.
 
@@ -65,10 +65,10 @@ class StreamAccount:
 
     Examples
     --------
-    >>> account = StreamAccount()
+    >>> counters = StreamCounters()
     >>> for seq, sent_ns, arrival_ns in [(0, 0, 10), (2, 20, 30), (1, 10, 40), (1, 10, 41)]:
-    ...     account.add(seq, sent_ns, arrival_ns, 1000)
-    >>> account.received_datagrams, account.reordered, account.duplicates, account.next_seq
+    ...     counters.add(seq, sent_ns, arrival_ns, 1000)
+    >>> counters.received_datagrams, counters.reordered, counters.duplicates, counters.next_seq
     (3, 1, 1, 3)
     """
 

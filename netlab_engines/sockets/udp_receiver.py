@@ -18,7 +18,7 @@ from netlab_engines.sockets.datagrams import (
     HEADER,
     HELLO_SEQ,
     MIN_PAYLOAD_BYTES,
-    StreamAccount,
+    StreamCounters,
 )
 from netlab_engines.sockets.moments import Stopper
 from netlab_engines.sockets.options import set_buffer
@@ -37,10 +37,10 @@ class UdpReceiver:
     kernel stamps each datagram on arrival, so reading late costs no precision. While nothing comes it sleeps without
     end.
 
-    `streams` has the accounts by stream id; datagrams of others, or too short ones, only count in `unknown_datagrams`, so
+    `streams` has the counters by stream id; datagrams of others, or too short ones, only count in `unknown_datagrams`, so
     garbage takes no memory. With `interval_s` they have intervals, counted from `origin_s`. With `batch` the kernel
     hands over trains of datagrams (UDP_GRO). What arrives within `timely_s` of a stream's first datagram is kept apart;
-    see `StreamAccount`.
+    see `StreamCounters`.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class UdpReceiver:
         stream's first one (None: all) count as timely. Raises OSError if the kernel refuses.
         """
         self.sock = sock
-        self.streams: dict[int, StreamAccount] = {}
+        self.streams: dict[int, StreamCounters] = {}
         self.unknown_datagrams = 0
         self.error: OSError | None = None
         origin_s = time.monotonic() if origin_s is None else origin_s
@@ -73,7 +73,7 @@ class UdpReceiver:
         self._stopper = Stopper()
         self._reading = threading.Lock()
         for stream_id in stream_ids:
-            self.streams[stream_id] = StreamAccount(interval_ns, round(origin_s * NS_PER_S), timely_ns)
+            self.streams[stream_id] = StreamCounters(interval_ns, round(origin_s * NS_PER_S), timely_ns)
 
     @property
     def buffer_drops(self) -> int:
@@ -143,18 +143,18 @@ class UdpReceiver:
                 return
             ids, seqs, stamps = zip(*heads, strict=True)
             first = seqs[0]
-            account = self.streams.get(ids[0])
+            counters = self.streams.get(ids[0])
             arrivals = [arrival + to_monotonic_ns for arrival in arrivals]
             sent = [stamp + to_monotonic_ns for stamp in stamps]
             if (
-                account is not None
+                counters is not None
                 and ids.count(ids[0]) == count
                 and seqs[-1] == first + count - 1
                 and seqs == tuple(range(first, first + count))
                 and min(sizes) >= MIN_PAYLOAD_BYTES
                 and first != HELLO_SEQ
             ):
-                account.add_run(first, sent, arrivals, sizes)
+                counters.add_run(first, sent, arrivals, sizes)
             else:
                 for stream_id, seq, sent_ns, arrival_ns, size in zip(ids, seqs, sent, arrivals, sizes, strict=True):
                     self._count_datagram(stream_id, seq, sent_ns, arrival_ns, size)
@@ -183,17 +183,17 @@ class UdpReceiver:
                 continue
             stream_id, first, sent_ns = HEADER.unpack_from(buffer, 0)
             last_id, last, last_sent_ns = HEADER.unpack_from(buffer, last_at)
-            account = self.streams.get(stream_id)
+            counters = self.streams.get(stream_id)
             low = first & 0xFF
             if (
-                account is not None
+                counters is not None
                 and first != HELLO_SEQ
                 and last_id == stream_id
                 and last == first + count - 1
                 and last_sent_ns == sent_ns
                 and buffer[11:total:each] == low_bytes[low : low + count]
             ):
-                account.add_train(first, count, sent_ns + to_monotonic_ns, arrival_ns, total)
+                counters.add_train(first, count, sent_ns + to_monotonic_ns, arrival_ns, total)
                 continue
             for at in range(0, total, each):
                 stream_id, seq, sent_ns = HEADER.unpack_from(buffer, at)
@@ -204,8 +204,8 @@ class UdpReceiver:
         `unknown_datagrams` if it is of another stream or too short. `sent_ns` and `arrival_ns` are in ns on the
         monotonic clock; greetings are not counted.
         """
-        account = self.streams.get(stream_id)
-        if account is None or size < MIN_PAYLOAD_BYTES:
+        counters = self.streams.get(stream_id)
+        if counters is None or size < MIN_PAYLOAD_BYTES:
             self.unknown_datagrams += 1
         elif seq != HELLO_SEQ:
-            account.add(seq, sent_ns, arrival_ns, size)
+            counters.add(seq, sent_ns, arrival_ns, size)

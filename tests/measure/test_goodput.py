@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import netlab as nl
 from netlab.measure import to_run
 from netlab.measure.results import Run
-from netlab_engines.sockets.datagrams import StreamAccount
+from netlab_engines.sockets.datagrams import StreamCounters
 
 PAYLOAD_BYTES = 1000
 FRAME_S = 0.01
@@ -48,18 +48,18 @@ def tcp_totals(label: str, arrivals_s: list[float], last_s: float | None = None)
 
 
 def udp_totals(label: str, arrivals_s: list[float]) -> dict[str, Any]:
-    """Counters of datagrams: all that came, booked as the receiver books them."""
-    account = StreamAccount(timely_ns=round(DURATION_S * 1e9))
+    """Counters of datagrams: all that came, counted as the receiver counts them."""
+    counters = StreamCounters(timely_ns=round(DURATION_S * 1e9))
     for number, at_s in enumerate(arrivals_s):
-        account.add(number, 0, round(at_s * 1e9), PAYLOAD_BYTES)
+        counters.add(number, 0, round(at_s * 1e9), PAYLOAD_BYTES)
     return {
         "flow": label,
         "error": None,
         "sent_datagrams": len(arrivals_s),
-        "sent_bytes": account.received_bytes,
-        "received_datagrams": account.received_datagrams,
-        "received_bytes": account.received_bytes,
-        "throughput_bytes": account.received_bytes,
+        "sent_bytes": counters.received_bytes,
+        "received_datagrams": counters.received_datagrams,
+        "received_bytes": counters.received_bytes,
+        "throughput_bytes": counters.received_bytes,
         "duplicates": 0,
         "reordered": 0,
         "jitter_ms": 0.0,
@@ -67,12 +67,12 @@ def udp_totals(label: str, arrivals_s: list[float]) -> dict[str, Any]:
         "delay_mean_ms": 0.0,
         "delay_max_ms": 0.0,
         "receiver_drops": 0,
-        "first_s": account.first_s,
-        "last_s": account.last_s,
-        "timely_datagrams": account.timely_datagrams,
-        "timely_bytes": account.timely_bytes,
-        "timely_throughput_bytes": account.timely_bytes,
-        "timely_last_s": account.timely_last_s,
+        "first_s": counters.first_s,
+        "last_s": counters.last_s,
+        "timely_datagrams": counters.timely_datagrams,
+        "timely_bytes": counters.timely_bytes,
+        "timely_throughput_bytes": counters.timely_bytes,
+        "timely_last_s": counters.timely_last_s,
     }
 
 

@@ -98,12 +98,12 @@ class UdpFlow(RunningFlow["UdpItem"]):
         """
         if self.receiver is None or self.sender is None:
             return
-        account = self.receiver.streams[self.stream_id]
+        counters = self.receiver.streams[self.stream_id]
         pause_s = 0.01
         while True:
             self.receiver.read_now()
             left_s = until_s - time.monotonic()
-            if account.received_datagrams >= self.sender.sent_datagrams or left_s <= 0:
+            if counters.received_datagrams >= self.sender.sent_datagrams or left_s <= 0:
                 break
             time.sleep(min(pause_s, left_s))
             pause_s *= 1.5
@@ -115,10 +115,10 @@ class UdpFlow(RunningFlow["UdpItem"]):
         "datagrams", which are different ones. The flow must have been launched.
         """
         assert self.receiver is not None
-        account = self.receiver.streams[self.stream_id]
+        counters = self.receiver.streams[self.stream_id]
         return [
             {"flow": self.label, "interval": number, "bytes": part.bytes, "datagrams": part.datagrams}
-            for number, part in sorted(account.intervals.items())
+            for number, part in sorted(counters.intervals.items())
         ]
 
     def totals_so_far(self) -> UdpTotals:
@@ -147,7 +147,7 @@ class UdpFlow(RunningFlow["UdpItem"]):
         if self.receiver is None or self.sender is None:
             self.errors = self.errors or ["the flow did not start"]
             return cast("UdpTotals", super().totals())
-        account, payload_bytes = self.receiver.streams[self.stream_id], self.item["payload_bytes"]
+        counters, payload_bytes = self.receiver.streams[self.stream_id], self.item["payload_bytes"]
         for part in (self.sender, self.receiver):
             if part.error is not None:
                 self.errors.append(str(part.error))
@@ -155,26 +155,26 @@ class UdpFlow(RunningFlow["UdpItem"]):
             **super().totals(),
             "sent_bytes": self.sender.sent_bytes,
             "sent_datagrams": self.sender.sent_datagrams,
-            "received_bytes": account.received_bytes,
-            "received_datagrams": account.received_datagrams,
-            "duplicates": account.duplicates,
-            "reordered": account.reordered,
-            "jitter_ms": account.jitter_ms,
-            "delay_min_ms": account.delay_min_ms,
-            "delay_mean_ms": account.delay_mean_ms,
-            "delay_max_ms": account.delay_max_ms,
+            "received_bytes": counters.received_bytes,
+            "received_datagrams": counters.received_datagrams,
+            "duplicates": counters.duplicates,
+            "reordered": counters.reordered,
+            "jitter_ms": counters.jitter_ms,
+            "delay_min_ms": counters.delay_min_ms,
+            "delay_mean_ms": counters.delay_mean_ms,
+            "delay_max_ms": counters.delay_max_ms,
             "receiver_drops": self.receiver.buffer_drops,
-            "first_s": self._since_origin(account.first_s),
-            "last_s": self._since_origin(account.last_s),
+            "first_s": self._since_origin(counters.first_s),
+            "last_s": self._since_origin(counters.last_s),
             "throughput_bytes": udp_ip_bytes(
-                account.received_bytes, account.received_datagrams, account.duplicates, payload_bytes
+                counters.received_bytes, counters.received_datagrams, counters.duplicates, payload_bytes
             ),
-            "timely_bytes": account.timely_bytes,
-            "timely_datagrams": account.timely_datagrams,
+            "timely_bytes": counters.timely_bytes,
+            "timely_datagrams": counters.timely_datagrams,
             "timely_throughput_bytes": udp_ip_bytes(
-                account.timely_bytes, account.timely_datagrams, account.timely_duplicates, payload_bytes
+                counters.timely_bytes, counters.timely_datagrams, counters.timely_duplicates, payload_bytes
             ),
-            "timely_last_s": self._since_origin(account.timely_last_s),
+            "timely_last_s": self._since_origin(counters.timely_last_s),
         }
 
     def _since_origin(self, at_s: float | None) -> float | None:
