@@ -96,12 +96,12 @@ def test_a_rule_that_fails_or_returns_no_quality_gets_a_sentence(method: str, se
         ),
         ("\n        while True: pass", "more than 1 s of processor time"),
         ("import os; os._exit(3)", "its process ended with status 3"),
-        ("import os; os.write(GATE, b'\\xff' * 100)", "wrote into the channel to the grader"),
+        ("import os; os.write(CHANNEL, b'\\xff' * 100)", "wrote into the channel to the grader"),
         (
-            "import os; os.write(GATE, b'\\x1a\\0\\0\\0\\x01' + b'\\xff' * 24 + b'\\0')",
+            "import os; os.write(CHANNEL, b'\\x1a\\0\\0\\0\\x01' + b'\\xff' * 24 + b'\\0')",
             "cwnd_segments must be a number",
         ),
-        ("import os; os.read(GATE, 1)", "stopped answering"),
+        ("import os; os.read(CHANNEL, 1)", "stopped answering"),
         ("import time; time.sleep(1e6)", "slept for more than"),
     ],
 )
