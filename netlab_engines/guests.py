@@ -2,7 +2,7 @@
 
 The channel to the agent is a socket on which both sides send JSON, each message after its length. While a guest waits
 for a message, its kernel is blocked, uses no processor, and its clock stands still. A second socket carries single
-bytes that interrupt the guest at any time (see `netlab_kernel/recipe/gate.c`).
+bytes that interrupt the guest at any time (see `netlab_kernel/recipe/host_channel.c`).
 """
 
 import concurrent.futures
@@ -317,7 +317,7 @@ class Guest(AgentProcess):
             f"uml_dir={self.directory} umid=guest init={python}",
             *(["seccomp=auto"] if "seccomp" in self.kernel.capabilities else []),
             f"time-travel=inf-cpu time-travel-start={START_NS} netlab_seed=0",
-            f"netlab_gate={channel.fileno()} netlab_urgent={urgent.fileno()}",
+            f"netlab_channel={channel.fileno()} netlab_urgent={urgent.fileno()}",
             f"netlab_calls={calls} netlab_exec_ns={start_ns}",
             f"-- -I -S {init} {self.folder}",
         ]

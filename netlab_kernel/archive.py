@@ -49,7 +49,7 @@ POCKET = Kind(
     ),
     ("linux", "mnexec"),
     # Builds of early versions of netlab do not have them.
-    ("gate.c", "early_exits.c"),
+    ("host_channel.c", "early_exits.c"),
 )  # fmt: skip
 LIBRARY = Kind(
     "library",

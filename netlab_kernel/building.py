@@ -298,7 +298,7 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Po
     programs.run(["strip", "-o", str(target / "linux"), str(tree / "linux")], log=log, doing="strip the kernel")
     _compile_mnexec(target / "mnexec", static, log)
     shutil.copy(tree / ".config", target / "config")
-    for name in ("tcp_tahoe.c", "gate.c", "early_exits.c", "mnexec.c", "pocket.config"):
+    for name in ("tcp_tahoe.c", "host_channel.c", "early_exits.c", "mnexec.c", "pocket.config"):
         shutil.copy(edits.RECIPE / name, target / name)
     version_line = programs.first_line([str(target / "linux"), "--version"])
     if not version_line.startswith(".".join(map(str, version[:2]))):

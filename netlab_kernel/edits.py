@@ -35,7 +35,7 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/Kconfig",
             r"(?m)^config HZ\n\tint\n\tdefault 100\n",
-            "config HZ\n\tint\n\tdefault 1000\n\nconfig NETLAB_SEED\n\tdef_bool y\n\nconfig NETLAB_GATE\n\tdef_bool y\n",
+            "config HZ\n\tint\n\tdefault 1000\n\nconfig NETLAB_SEED\n\tdef_bool y\n\nconfig NETLAB_CHANNEL\n\tdef_bool y\n",
             "timers with the grain of a student's own machine (1 ms instead of 10 ms)",
         ),
         Edit(
@@ -53,7 +53,7 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/kernel/time.c",
             r"(?m)^\t\t    !time_travel_ext_waiting\)\n",
-            "\t\t    !time_travel_ext_waiting && netlab_waits_by_reading())\n",
+            "\t\t    !time_travel_ext_waiting && netlab_polls_clock())\n",
             "reading the clock takes no time, save for a program that waits by reading",
         ),
         Edit(
@@ -67,20 +67,20 @@ def edits() -> list[Edit]:
             r"(?m)^void handle_syscall\(struct uml_pt_regs \*r\)\n\{\n",
             "extern void netlab_count_call(void);\n"
             "extern void netlab_charge_call(long call, unsigned long first_argument, long result);\n"
-            "extern bool netlab_waits_by_failing(void);\nextern void netlab_look_at_call(struct uml_pt_regs *regs);\n\n"
+            "extern bool netlab_polls_by_failing_calls(void);\nextern void netlab_inspect_call(struct uml_pt_regs *regs);\n\n"
             "void handle_syscall(struct uml_pt_regs *r)\n{\n",
             "a system call can be counted and looked at",
         ),
         Edit(
             "arch/um/kernel/skas/syscall.c",
             r"(?m)^\t\t\tum_udelay\(1\);\n",
-            "\t\t\tif (netlab_waits_by_failing())\n\t\t\t\tum_udelay(1);\n",
+            "\t\t\tif (netlab_polls_by_failing_calls())\n\t\t\t\tum_udelay(1);\n",
             "a system call that fails takes no time, save for a program that waits by trying",
         ),
         Edit(
             "arch/um/kernel/skas/syscall.c",
             r"(?m)^\t/\* Initialize the syscall number and default return value\. \*/\n",
-            "\tnetlab_count_call();\n\tnetlab_look_at_call(r);\n\n\t/* Initialize the syscall number and default return value. */\n",
+            "\tnetlab_count_call();\n\tnetlab_inspect_call(r);\n\n\t/* Initialize the syscall number and default return value. */\n",
             "every system call is counted, and error messages and background commands are noted",
         ),
         Edit(
@@ -94,14 +94,14 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/drivers/Makefile",
             r"(?m)^obj-y := stdio_console\.o ",
-            "obj-$(CONFIG_NETLAB_GATE) += gate.o early_exits.o\nobj-y += stdio_console.o ",
-            "the gate and the device of early exits are compiled",
+            "obj-$(CONFIG_NETLAB_CHANNEL) += host_channel.o early_exits.o\nobj-y += stdio_console.o ",
+            "the channel to the host and the device of early exits are compiled",
         ),
         Edit(
             "arch/um/include/asm/mmu_context.h",
             r"(?m)^#include <asm-generic/mmu_context\.h>\n",
-            "void netlab_leaves_memory(struct task_struct *task, struct mm_struct *mm);\n"
-            "#define deactivate_mm netlab_leaves_memory\n\n#include <asm-generic/mmu_context.h>\n",
+            "void netlab_deactivate_mm(struct task_struct *task, struct mm_struct *mm);\n"
+            "#define deactivate_mm netlab_deactivate_mm\n\n#include <asm-generic/mmu_context.h>\n",
             "a process that fails early is recorded while its arguments can be read",
         ),
         Edit(
@@ -405,7 +405,7 @@ def additions() -> dict[str, Path]:
         "net/ipv4/tcp_tahoe.c": RECIPE / "tcp_tahoe.c",
         "net/network_random.c": RECIPE / "network_random.c",
         "include/linux/network_random.h": RECIPE / "network_random.h",
-        "arch/um/drivers/gate.c": RECIPE / "gate.c",
+        "arch/um/drivers/host_channel.c": RECIPE / "host_channel.c",
         "arch/um/drivers/early_exits.c": RECIPE / "early_exits.c",
     }
 

@@ -200,8 +200,8 @@ def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None
     for source in [*sorted((HOME / "host").glob("*.c")), *sorted((HOME / "native").glob("*.c"))]:
         object_file = tree / f"library-{source.stem}.o"
         flags = [f"{flag}={HOME}=." if flag == "-ffile-prefix-map" else flag for flag in HOST_FLAGS]
-        # cage.c filters this machine's system calls, so it must not use the library kernel's numbers of them.
-        include = [] if source.stem == "cage" else [f"-I{headers}"]
+        # sandbox.c filters this machine's system calls, so it must not use the library kernel's numbers of them.
+        include = [] if source.stem == "sandbox" else [f"-I{headers}"]
         programs.run([f"{cross}gcc", *flags, *include, "-c", str(source), "-o", str(object_file)], log=log, doing=doing)
         objects.append(str(object_file))
     program = target / PROGRAM

@@ -151,7 +151,7 @@ def python_module() -> str:
         "from netlab_engines.library.layout import Layout",
         "",
         f'HASH = b"{wire_hash()}"',
-        '"""The program tells the same, or it was built from other headers."""',
+        '"""The program reports the same hash, unless it was built from other headers."""',
         "",
     ]
     for name, entries in numbers.items():

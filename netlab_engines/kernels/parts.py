@@ -22,7 +22,7 @@ class Part:
 PARTS = {
     "virtual_time": Part("CONFIG_UML_TIME_TRAVEL_SUPPORT"),
     "seeded_random": Part("CONFIG_NETLAB_SEED"),
-    "gate": Part("CONFIG_NETLAB_GATE"),
+    "host_channel": Part("CONFIG_NETLAB_CHANNEL"),
     "hostfs": Part("CONFIG_HOSTFS"),
     "ecn": Part("CONFIG_INET"),
     "overlay": Part("CONFIG_OVERLAY_FS", "overlay"),

@@ -1,5 +1,5 @@
 """The hashes of the recipes of this version's kernels. Made by `python -m netlab_kernel.recipes`: change a recipe instead."""
 
-POCKET = "73f916b56f857869ef3b145f51ecf73b992457dd054143a9b3063cff6107f6c9"
-LIBRARY = "faf57ae98b6ee5cb7e98102ed2cd0193134540bb369a15ff1a5115db1004ea2a"
-WASM = "3eaf61d85ba3325dc8d1c0edc7a0a39c78468289faa9d99c51a9240770bbd32c"
+POCKET = "83d8bd4f13b26e33ea2a1c46937e01c022fa6a9d381931f1ec2982a2c9f538f8"
+LIBRARY = "b6b9d60da0aabd8df6da81a5ae8001ef5073e0843f4d2c296d30841ef01598e1"
+WASM = "23fa4f3a0552fefcff8dd2d1efaeede5153d0c9f9f27dddc8a79d7317b00668d"

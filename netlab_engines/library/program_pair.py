@@ -4,7 +4,7 @@ from typing import Any
 
 from netlab.traffic.delivery import LENGTH, DeliveryLog, ProgramInterface
 from netlab.traffic.own_calls import Part, caller
-from netlab_engines.library.wire_format import HAPPENED, TOLD, ProgramEvent
+from netlab_engines.library.wire_format import PROGRAM_QUESTION, PROGRAM_REPLY, ProgramEvent
 
 
 class ProgramPair:
@@ -30,7 +30,7 @@ class ProgramPair:
         in ns of that end's next timer and the datagrams to send, each after its length. A datagram at the receiver is
         counted in the log. Raises RunError if the method fails.
         """
-        now_ns, _port, event, end = HAPPENED.unpack(data)
+        now_ns, _port, event, end = PROGRAM_QUESTION.unpack(data)
         methods = self._callers[end]
         program: ProgramInterface = self._programs[end]
         program.wake(now_ns, event == ProgramEvent.TIMER)
@@ -40,11 +40,11 @@ class ProgramPair:
         if methods.has(method):
             arguments: tuple[Any, ...] = (program,) if event == ProgramEvent.START else (program.now_s,)
             methods.call(
-                method, now_ns, *arguments, *([data[HAPPENED.size :]] if event == ProgramEvent.DATAGRAM else [])
+                method, now_ns, *arguments, *([data[PROGRAM_QUESTION.size :]] if event == ProgramEvent.DATAGRAM else [])
             )
         timer_ns, outgoing = program.take()
         parts = [part for sent in outgoing for part in (LENGTH.pack(len(sent)), sent)]
-        return b"".join([TOLD.pack(timer_ns=timer_ns), *parts])
+        return b"".join([PROGRAM_REPLY.pack(timer_ns=timer_ns), *parts])
 
     def close(self) -> None:
         """Free the resources of the user's two objects at the end of the lab."""

@@ -4,8 +4,8 @@ from enum import IntEnum
 
 from netlab_engines.library.layout import Layout
 
-HASH = b"ffa95a4ea3513650"
-"""The program tells the same, or it was built from other headers."""
+HASH = b"d58198f2af9b999f"
+"""The program reports the same hash, unless it was built from other headers."""
 
 
 class Request(IntEnum):
@@ -165,8 +165,8 @@ FLOW = Layout(
         "connections",
     ),
 )
-HAPPENED = Layout(
-    "happened",
+PROGRAM_QUESTION = Layout(
+    "program_question",
     "QIII4x",
     (
         "now_ns",
@@ -175,8 +175,8 @@ HAPPENED = Layout(
         "receives",
     ),
 )
-TOLD = Layout(
-    "told",
+PROGRAM_REPLY = Layout(
+    "program_reply",
     "Q",
     ("timer_ns",),
 )

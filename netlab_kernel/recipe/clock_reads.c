@@ -1,40 +1,40 @@
 /*
- * Reading the clock takes no time, and neither does a system call that fails, as computing takes none: what a run measures
- * must not depend on how often a program looks. But a program that waits by looking would wait for ever, so whoever has
- * looked this often within one instant moves the clock with every further look, as upstream does with the first.
+ * Reading the clock takes no virtual time, and neither does a system call that fails: measurements must not depend on how often
+ * a program polls. But a program that waits by polling would wait for ever. So after this number of polls at one instant, each
+ * further one advances the clock, as each one does in the original User-Mode Linux.
  */
-#define NETLAB_LOOKS_PER_INSTANT 20000
+#define NETLAB_FREE_POLLS_PER_INSTANT 20000
 #define NETLAB_FAILURE_NS 1000
 
-struct netlab_looks {
+struct netlab_polls {
 	unsigned long long instant;
 	unsigned int count;
 };
 
-static bool netlab_waits_by_looking(struct netlab_looks *looks, unsigned int look_ns)
+static bool netlab_is_polling(struct netlab_polls *polls, unsigned int poll_ns)
 {
-	if (looks->instant != time_travel_time) {
-		looks->instant = time_travel_time;
-		looks->count = 0;
+	if (polls->instant != time_travel_time) {
+		polls->instant = time_travel_time;
+		polls->count = 0;
 	}
-	if (++looks->count <= NETLAB_LOOKS_PER_INSTANT)
+	if (++polls->count <= NETLAB_FREE_POLLS_PER_INSTANT)
 		return false;
-	looks->instant += look_ns;
+	polls->instant += poll_ns;
 	return true;
 }
 
-static bool netlab_waits_by_reading(void)
+static bool netlab_polls_clock(void)
 {
-	static struct netlab_looks readings;
+	static struct netlab_polls readings;
 
-	return netlab_waits_by_looking(&readings, TIMER_MULTIPLIER);
+	return netlab_is_polling(&readings, TIMER_MULTIPLIER);
 }
 
-bool netlab_waits_by_failing(void)
+bool netlab_polls_by_failing_calls(void)
 {
-	static struct netlab_looks failures;
+	static struct netlab_polls failures;
 
-	return netlab_waits_by_looking(&failures, NETLAB_FAILURE_NS);
+	return netlab_is_polling(&failures, NETLAB_FAILURE_NS);
 }
 
 static u64 timer_read(struct clocksource *cs)

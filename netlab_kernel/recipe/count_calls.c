@@ -1,7 +1,6 @@
 /*
- * Virtual time never passes while a program computes, so one that polls would never see anything happen. Whoever makes
- * more system calls than netlab_calls= within one instant pays for each further one with time. 0, the default,
- * is off: what a run measures must not depend on it.
+ * Virtual time never passes while a program computes, so a program that polls would wait for ever. After netlab_calls= system
+ * calls at one instant, each further one takes time. 0, the default, switches this off, so that measurements do not depend on it.
  */
 #define NETLAB_CALL_NS 10000
 
@@ -35,11 +34,10 @@ void netlab_count_call(void)
 }
 
 /*
- * Programs such as iperf3 hold a rate by the time that has passed since they began. With none passed, the rate is not a number,
- * and they send without end. So where calls are counted, a program's message to a network takes time, after it has left, and more
- * time the longer it is: 5 GB/s, about what a processor copies. Else iperf over a link without a rate would send hundreds of Gbit
- * in each second, which takes a minute of the host's time. The first process, which is netlab's own, sends in no time as in guests
- * without programs.
+ * Programs such as iperf3 hold a rate by the time since their start. If no time has passed, their rate is not a number, and they
+ * send without end. So if calls are counted, sending takes time in proportion to the length of the message: 5 GB/s, about the
+ * speed at which a processor copies. Otherwise iperf over a link without a rate would send hundreds of Gbit per second, which
+ * takes a minute of the host's time. The first process, which is netlab's agent, sends in no time, as in guests without programs.
  */
 #define NETLAB_SEND_NS 1000
 #define NETLAB_BYTES_PER_NS 5
@@ -67,9 +65,9 @@ static void netlab_charge_send(int fd, long bytes)
 }
 
 /*
- * Starting a program takes netlab_exec_ns= of virtual time. The new program sleeps for it before its first instruction, so
- * that everything else runs meanwhile: a server that opens its socket anew has done so before the next client calls.
- * Programs that are started in one instant begin in their order, NETLAB_NEXT_EXEC_NS apart. 0, the default, is off.
+ * Starting a program takes netlab_exec_ns= of virtual time. The new program sleeps that long before its first instruction, so
+ * that all others run meanwhile: a server has reopened its socket before the next client connects.
+ * Programs that are started at one instant begin in their order, NETLAB_NEXT_EXEC_NS apart. 0, the default, switches this off.
  */
 #define NETLAB_NEXT_EXEC_NS 1000
 
@@ -95,7 +93,7 @@ static void netlab_charge_exec(void)
 
 	if (!netlab_exec_ns || time_travel_mode != TT_MODE_INFCPU)
 		return;
-	/* Whoever waits for the end of a file that was closed here must not wait for the program too. */
+	/* Finish closing files first: a reader that waits for their end must not wait for the program, too. */
 	task_work_run();
 	end = ktime_add_ns(ktime_get(), netlab_exec_ns);
 	if (ktime_compare(end, ktime_add_ns(latest, NETLAB_NEXT_EXEC_NS)) < 0)
@@ -125,7 +123,7 @@ void netlab_charge_call(long call, unsigned long first_argument, long result)
 			netlab_charge_send(first_argument, result);
 		break;
 	case __NR_sendmmsg:
-		/* Its result counts messages. */
+		/* The result is a number of messages, not of bytes. */
 		if (result > 0)
 			netlab_charge_send(first_argument, 0);
 		break;

@@ -2,8 +2,8 @@
 /*
  * /dev/netlab_exits: processes that failed within a second of their start, with what they wrote to descriptors 2 and 1.
  *
- * A read gives as many of them as fit, each a struct early_exit, or 0 bytes if there is no other. poll() waits for the next one. A process that a
- * signal asked to end, and that handled it, is not recorded. Nothing changes for the processes: their output goes where it went.
+ * A read returns as many records (struct early_exit) as fit, or 0 bytes if there is none; poll() waits for the next one. A process
+ * that handled a signal which asks programs to end is not recorded. The processes are not affected: their output is only copied.
  */
 #include <linux/fs.h>
 #include <linux/kfifo.h>
@@ -35,12 +35,12 @@
 
 #define IN_BACKGROUND	1	/* a command that a shell without job control started with & */
 #define NO_PROGRAM	2	/* a fork that executed no program, such as a shell that did not find it */
-#define ASKED_TO_END	4	/* it handled a signal that asks a program to end */
+#define ASKED_TO_END	4	/* it handled a signal that asks programs to end */
 
 struct early_exit {
-	__u32 bytes;			/* of this structure, by which a reader knows it */
+	__u32 bytes;			/* of this structure, by which a reader checks its version */
 	__s32 pid, parent;
-	__s32 status;			/* as wait() has it */
+	__s32 status;			/* as wait() returns it */
 	__u64 started_ns;		/* of CLOCK_MONOTONIC */
 	__u32 network;			/* inode of its network namespace */
 	__u32 flags;
@@ -49,11 +49,11 @@ struct early_exit {
 	__u32 output_bytes;
 	__u32 unused;
 	char command[COMMAND_BYTES];	/* its arguments, each with a NUL after it */
-	char error[ERROR_BYTES];	/* what it wrote to descriptor 2: the beginning and, if it is longer, the end */
-	char output[OUTPUT_BYTES];	/* the end of what it wrote to descriptor 1, such as by a shell's echo >&2 */
+	char error[ERROR_BYTES];	/* its output to descriptor 2: the beginning and, if it is longer, the end */
+	char output[OUTPUT_BYTES];	/* the end of its output to descriptor 1 */
 };
 
-/* Young processes of which something is to be kept until their end, by process id. */
+/* Records of young processes until their end, by process id. */
 static DEFINE_XARRAY(running);
 static DEFINE_KFIFO(failed, struct early_exit, RECORDS);
 static DEFINE_SPINLOCK(failed_lock);
@@ -64,7 +64,7 @@ static bool is_early(struct task_struct *task)
 	return ktime_get_ns() - task->group_leader->start_time <= EARLY_NS;
 }
 
-/* The entry of the running process; NULL if it is older than a second. */
+/* Return the record of the current process; NULL if the process is older than a second. */
 static struct early_exit *own_entry(void)
 {
 	struct early_exit *entry = xa_load(&running, task_tgid_nr(current));
@@ -79,7 +79,7 @@ static struct early_exit *own_entry(void)
 	return entry;
 }
 
-/* Append to a text of at most `size` bytes, whose first ones stay; returns how long it is now. */
+/* Append to a text of at most `size` bytes, of which the first ones are never dropped. Returns its new length. */
 static u32 append(char *text, u32 used, u32 first, u32 size, struct iov_iter *from)
 {
 	size_t more, kept;
@@ -95,7 +95,7 @@ static u32 append(char *text, u32 used, u32 first, u32 size, struct iov_iter *fr
 	return first + kept + copy_from_iter(text + first + kept, more, from);
 }
 
-static void keep(bool errors, struct iov_iter *from)
+static void record_output(bool errors, struct iov_iter *from)
 {
 	struct early_exit *entry = own_entry();
 
@@ -107,23 +107,23 @@ static void keep(bool errors, struct iov_iter *from)
 		entry->output_bytes = append(entry->output, entry->output_bytes, 0, OUTPUT_BYTES, from);
 }
 
-static void keep_text(long call, bool errors, void __user *data, size_t size)
+static void record_write(long call, bool errors, void __user *data, size_t size)
 {
 	struct iovec few[UIO_FASTIOV], *parts = few;
 	struct iov_iter from;
 
 	if (call == __NR_write) {
 		if (!import_ubuf(ITER_SOURCE, data, size, &from))
-			keep(errors, &from);
+			record_output(errors, &from);
 	} else if (import_iovec(ITER_SOURCE, data, size, ARRAY_SIZE(few), &parts, &from) >= 0) {
-		keep(errors, &from);
+		record_output(errors, &from);
 		kfree(parts);
 	}
 }
 
 /*
- * Before a shell without job control runs a command with &, it forks and ignores SIGINT and then SIGQUIT. The command may catch
- * them later, and bash restores both for the last command of a list in parentheses.
+ * Recognize a command that a shell without job control runs with &: the shell forks and ignores SIGINT and then SIGQUIT. Note it
+ * at once, because the command may catch them later, and bash restores both for the last command of a list in parentheses.
  */
 static void note_background(const unsigned long __user *action)
 {
@@ -139,18 +139,18 @@ static void note_background(const unsigned long __user *action)
 		entry->flags |= IN_BACKGROUND;
 }
 
-void netlab_look_at_call(struct uml_pt_regs *regs);
+void netlab_inspect_call(struct uml_pt_regs *regs);
 void netlab_note_signal(int number);
 
 /* Called before each system call. */
-void netlab_look_at_call(struct uml_pt_regs *regs)
+void netlab_inspect_call(struct uml_pt_regs *regs)
 {
 	long call = PT_SYSCALL_NR(regs->gp);
 	unsigned long first = UPT_SYSCALL_ARG1(regs);
 	void __user *second = (void __user *)UPT_SYSCALL_ARG2(regs);
 
 	if ((call == __NR_write || call == __NR_writev) && (first == STDERR || first == STDOUT))
-		keep_text(call, first == STDERR, second, UPT_SYSCALL_ARG3(regs));
+		record_write(call, first == STDERR, second, UPT_SYSCALL_ARG3(regs));
 	else if (call == __NR_rt_sigaction && first == SIGQUIT)
 		note_background(second);
 }
@@ -183,18 +183,18 @@ static void describe(struct early_exit *entry, struct task_struct *task)
 }
 
 /* Called when a process gives up its memory. */
-void netlab_leaves_memory(struct task_struct *task, struct mm_struct *mm)
+void netlab_deactivate_mm(struct task_struct *task, struct mm_struct *mm)
 {
 	struct early_exit *entry;
 
-	/* It may go on with another program; and of several threads, the last one decides. */
+	/* A process may execute another program and continue; of several threads, only the last one ends the process. */
 	if (task != current || !(task->flags & PF_EXITING) || atomic_read(&task->signal->live))
 		return;
 	if (is_early(task) && (task->signal->group_exit_code ?: task->exit_code)) {
 		entry = own_entry();
 		if (entry && !(entry->flags & ASKED_TO_END)) {
 			describe(entry, task);
-			/* Where nobody reads, the first ones stay. */
+			/* If the queue is full, the oldest records stay. */
 			kfifo_in_spinlocked(&failed, entry, 1, &failed_lock);
 			wake_up_interruptible(&readers);
 		}

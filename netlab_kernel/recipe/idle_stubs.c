@@ -1,6 +1,7 @@
 /*
- * Processes of the host whose programs have ended. Each waits for its next task as a new one does, and its next address space
- * begins by unmapping everything. Starting a process of the host takes a third of the time in which a small program starts.
+ * Processes of the host (stubs) whose programs have ended, kept for the next programs, because starting such a process takes a
+ * third of a small program's start. A kept stub waits for its next task as a new one does, and its next address space begins by
+ * unmapping everything.
  */
 #define NETLAB_IDLE_STUBS 32
 
@@ -26,7 +27,7 @@ static bool netlab_keep_stub(struct mm_id *id)
 	return true;
 }
 
-/* Returns whether the process of the host that has died was an idle one. */
+/* Returns true if the process of the host that has died was an idle one. */
 static bool netlab_forget_stub(int pid)
 {
 	int i;

@@ -1,4 +1,4 @@
-	/* A file on a disk would be written there, and each first write to a page of it costs another page fault. */
+	/* Not a file on a disk, to which the host would write it back, with another page fault at the first write to each page. */
 	fd = memfd_create("memory", MFD_CLOEXEC);
 	if (fd >= 0 && ftruncate64(fd, len) < 0) {
 		close(fd);

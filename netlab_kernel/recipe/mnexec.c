@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * mnexec: starts a command the way Mininet asks for, without being Mininet's own program, so that
- * a machine needs no distribution package for it. The options are Mininet's (see its manual page):
+ * mnexec: starts a command as Mininet's program of this name does, so that a machine needs no package for it. The options are
+ * the ones of Mininet (see its manual page):
  *
  *   mnexec [-c] [-d] [-n] [-p] [-a PID] [-g GROUP] [-r PRIORITY] command args...
  *
  *   -c  close every file descriptor but 0, 1 and 2
- *   -d  run apart from the terminal, in a session of its own
- *   -n  run in a new network namespace, with a mount namespace whose /sys belongs to it; where the last argument is
- *       mininet:NAME, as of the shell of a host, also with that hostname
+ *   -d  run without the terminal, in a session of its own
+ *   -n  run in a new network namespace, with a mount namespace whose /sys belongs to it; if the last argument is
+ *       mininet:NAME, as for the shell of a host, also with that hostname
  *   -p  print "\001" and the process id on a line before the command starts
  *   -a  join the network, mount and hostname namespaces of process PID first
- *   -g  join control group GROUP (accepted where there is none: the pocket kernel has no controllers)
+ *   -g  join control group GROUP (ignored without control groups, because the pocket kernel has no controllers)
  *   -r  run with real-time priority PRIORITY (round robin)
  */
 #define _GNU_SOURCE
@@ -73,7 +73,7 @@ static void close_files(void)
 
 static void detach(void)
 {
-	/* A leader of a process group may not start a session; its child may. */
+	/* Fork, because the leader of a process group may not start a session. */
 	if (getpgrp() == getpid()) {
 		pid_t child = fork();
 
@@ -98,7 +98,7 @@ static void new_network(const char *last_argument)
 		if (unshare(CLONE_NEWUTS) < 0 || sethostname(name, strnlen(name, HOST_NAME_MAX)) < 0)
 			fail("hostname");
 	}
-	/* Else the new /sys would show up in the parent's mounts as well. */
+	/* Otherwise the new /sys would appear in the parent's mounts, too. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		fail("private mounts");
 	if (mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
@@ -158,7 +158,7 @@ int main(int argc, char *argv[])
 {
 	int option;
 
-	/* "+": the options after the command are the command's. */
+	/* "+" leaves the options after the command to the command. */
 	while ((option = getopt(argc, argv, "+cdnpa:g:r:hv")) != -1) {
 		struct sched_param priority = { 0 };
 

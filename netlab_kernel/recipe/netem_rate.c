@@ -6,7 +6,7 @@ static void netem_move(struct sk_buff *skb, u64 begun, u64 old_rate, u64 rate)
 		cb->time_to_send = begun + mul_u64_u64_div_u64(cb->time_to_send - begun, old_rate, rate);
 }
 
-/* Frames that were being sent when the rate changed go on at the new one. */
+/* Continue the frames that were being sent at the new rate. */
 static void netem_new_rate(struct netem_sched_data *q, s64 old_latency, u64 old_rate)
 {
 	u64 now = ktime_get_ns();

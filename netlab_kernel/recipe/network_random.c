@@ -6,7 +6,7 @@
 #define GOLDEN_GAMMA 0x9e3779b97f4a7c15ULL
 
 u32 network_seeding = 1;
-/* Until somebody seeds it, one that is the same in every kernel. */
+/* The initial seed is the same in every kernel. */
 static u64 network_seed_now;
 
 static u64 mix(u64 z)
@@ -16,7 +16,7 @@ static u64 mix(u64 z)
 	return z ^ (z >> 31);
 }
 
-/* FNV-1a. */
+/* Continue a hash by FNV-1a. */
 static u64 hash_name(u64 hash, const char *name)
 {
 	while (*name)

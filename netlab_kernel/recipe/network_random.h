@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What code under net/ draws, it draws from streams of its own: one for each source file, all of them from one seed. So
- * neither a program nor another part of the kernel moves a packet's draws, and kernels that do the same draw the same.
- * Keys that are drawn once are drawn anew after each seeding, each by its own name, because when one is needed first hangs
- * on what came before. No secret: nothing outside can reach these networks.
+ * Code under net/ draws random numbers from streams of its own: one for each source file, all from one seed. So programs and
+ * other parts of the kernel do not change the draws for a packet, and both kernels draw the same numbers.
+ * Keys that Linux draws once are drawn again after each seeding, from their names, because the time of their first use depends
+ * on earlier runs. The numbers need not be secret, because nothing outside can reach these networks.
  */
 #ifndef _LINUX_NETWORK_RANDOM_H
 #define _LINUX_NETWORK_RANDOM_H
@@ -23,7 +23,7 @@ void network_key(const char *file, const char *name, void *to, size_t count);
 
 static struct network_stream network_stream __maybe_unused = { .name = KBUILD_BASENAME };
 
-/* 2**-32 off uniform at most. */
+/* The distribution differs from a uniform one by at most 2**-32. */
 static inline u32 network_below(struct network_stream *stream, u32 ceil)
 {
 	return (u64)(u32)network_draw(stream) * ceil >> 32;

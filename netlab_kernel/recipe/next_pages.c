@@ -1,7 +1,7 @@
 /*
- * A page fault takes as long as filling a dozen pages. A program that writes to the page after one that it has is likely to go on,
- * as every heap does when a program starts. So the next pages are filled too, with pages next to each other in the guest's memory,
- * which the host maps by one call.
+ * A page fault takes as long as filling a dozen pages. A program that writes to the page after an existing one is likely to
+ * continue, as each heap does when a program starts. So such a fault also fills the next pages, with pages that are contiguous in
+ * the guest's memory, which the host maps by one call.
  */
 #define NETLAB_NEXT_PAGES 15
 

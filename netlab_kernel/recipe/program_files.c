@@ -1,13 +1,13 @@
 /*
- * Pages of a file that lie next to each other in the guest's memory are mapped by one call of the host. So when a file's code is
- * mapped, the whole file is read to such pages, and a page fault maps all of its pages in the same page table.
+ * The host maps pages that are contiguous in the guest's memory by one call. So when a file's code is mapped, the whole file is
+ * read to such pages, and a page fault maps all of its pages in the same page table.
  */
 #include <linux/swap.h>
 
 #define NETLAB_PROGRAM_BYTES	(16L << 20)
 #define NETLAB_PIECE_BYTES	(2L << 20)
 
-/* Returns whether the bytes from `at` on are now in the page cache. */
+/* Read bytes from the offset `at` on to the page cache. Returns true if they are there. */
 static bool netlab_read_piece(struct file *file, loff_t at, size_t bytes)
 {
 	size_t whole = PAGE_ALIGN(bytes), offset;
@@ -38,7 +38,7 @@ static void netlab_read_program(struct file *file)
 
 	if (size > NETLAB_PROGRAM_BYTES || mapping->nrpages >= DIV_ROUND_UP(size, PAGE_SIZE))
 		return;
-	/* The pages that were read with the file's header are elsewhere in memory. */
+	/* Drop the pages that were read with the file's header, because they are not contiguous with the others. */
 	lru_add_drain_all();
 	invalidate_mapping_pages(mapping, 0, -1);
 	if (mapping->nrpages)

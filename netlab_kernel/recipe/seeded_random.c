@@ -1,7 +1,7 @@
 /*
  * The bytes with which the guest's random generator starts. With netlab_seed=<number> on the command line
  * they follow from the number (SplitMix64: Steele, Lea and Flood, OOPSLA 2014), so that
- * equal runs draw equal numbers; without it they are the host's.
+ * equal runs draw equal numbers; without it they come from the host.
  */
 static unsigned long long netlab_seed_state;
 static int netlab_seed_given;
@@ -24,7 +24,7 @@ __uml_setup("netlab_seed=", netlab_seed_param,
 "    Start the random generator from this number instead of the host's\n"
 "    getrandom(). Together with time-travel-start= a run can be repeated.\n\n");
 
-/* A guest that was started ahead learns its seed when it gets its work. */
+/* A guest that was started before its plan was known gets its seed with the plan. */
 void netlab_set_seed(unsigned long long seed)
 {
 	netlab_seed_state = seed;

@@ -10,15 +10,15 @@
  *     1996 (section 2): Tahoe retransmits at the third duplicate acknowledgement as well, and again
  *     restarts from slow start.
  *
- * Every signal of congestion is answered alike: third duplicate ACK (or RACK's verdict), timeout,
- * ECN echo, loss repaired by a tail probe. At most one such answer per window of data, as the rest of
- * Linux has it (RFC 6582's "recover"); a timeout answers always.
+ * Tahoe reacts alike to each signal of congestion: third duplicate ACK (or a loss that RACK marks), timeout,
+ * ECN echo, loss repaired by a tail probe. It reacts at most once per window of data, as the rest of
+ * Linux does ("recover" of RFC 6582), but to each timeout.
  *
  * Linux' own reduction (PRR) and its end (cwnd = ssthresh) are what Tahoe must not do, and
  * a cong_control callback replaces both.
  *
- * What stays Linux: the SACK scoreboard, when the peer offers SACK, says which segments are
- * retransmitted; it has no say in the window. Disable SACK for the Tahoe of 1988.
+ * The SACK scoreboard of Linux, if the peer offers SACK, still determines the segments to be
+ * retransmitted, but not the window. Disable SACK for the Tahoe of 1988.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -28,7 +28,7 @@
 
 struct tahoe {
 	u32 acked;	/* the cumulative acknowledgement at the end of the last ACK */
-	bool restarted;	/* the ACK being processed is the one that told of congestion */
+	bool restarted;	/* the current ACK has signalled congestion */
 };
 
 static void tahoe_init(struct sock *sk)
@@ -39,8 +39,8 @@ static void tahoe_init(struct sock *sk)
 	ca->restarted = false;
 }
 
-/* Half the flight, and at least two segments. A loss that a tail probe repaired is noticed when nothing
- * is outstanding any more: hence the largest flight of the last round trip too.
+/* Return half the flight, and at least two segments. A loss that a tail probe repaired is noticed when nothing
+ * is outstanding any more, so the largest flight of the last round trip counts, too.
  */
 static u32 tahoe_ssthresh(struct sock *sk)
 {
@@ -50,8 +50,8 @@ static u32 tahoe_ssthresh(struct sock *sk)
 	return max(flight >> 1, 2U);
 }
 
-/* Tahoe goes back to the first unacknowledged segment and forgets what it had in flight. Segments that
- * still count as in flight would also block the retransmission behind a window of one.
+/* Mark all segments in flight as lost: Tahoe continues with the first unacknowledged segment. Segments that
+ * still count as in flight would also block the retransmission, because the window is one segment.
  */
 static void tahoe_forget_flight(struct sock *sk)
 {
@@ -59,7 +59,7 @@ static void tahoe_forget_flight(struct sock *sk)
 	struct sk_buff *skb = tcp_rtx_queue_head(sk);
 
 	if (tcp_is_reno(tp))
-		tp->sacked_out = 0;	/* without SACK a mere count of duplicate ACKs */
+		tp->sacked_out = 0;	/* without SACK only a count of duplicate ACKs */
 	skb_rbtree_walk_from(skb) {
 		struct tcp_skb_cb *scb = TCP_SKB_CB(skb);
 
@@ -79,7 +79,7 @@ static void tahoe_restart(struct sock *sk)
 	tcp_snd_cwnd_set(tp, 1);
 	tp->snd_cwnd_cnt = 0;
 	tp->snd_cwnd_stamp = tcp_jiffies32;
-	/* Tahoe takes no reduction back, neither the window nor the threshold. */
+	/* Tahoe does not undo a reduction of the window or the threshold. */
 	tp->undo_marker = 0;
 	tp->prior_ssthresh = 0;
 }
@@ -100,7 +100,7 @@ static void tahoe_set_state(struct sock *sk, u8 state)
 		ca->restarted = true;
 		break;
 	case TCP_CA_CWR:
-		/* Nothing was lost: the old flight drains, then slow start begins. */
+		/* Nothing was lost: slow start begins when the old flight is acknowledged. */
 		tahoe_restart(sk);
 		ca->restarted = true;
 		break;
@@ -109,8 +109,8 @@ static void tahoe_set_state(struct sock *sk, u8 state)
 	}
 }
 
-/* As tcp_update_pacing_rate() does for the controls without cong_control: it also sets the size
- * of the bursts handed to the device, so that Tahoe and Reno differ in their windows only.
+/* Set the pacing rate as tcp_update_pacing_rate() does for controls without cong_control: the size of bursts
+ * follows from it, so Tahoe and Reno differ only in their windows.
  */
 static void tahoe_set_pacing_rate(struct sock *sk)
 {
@@ -129,7 +129,7 @@ static void tahoe_set_pacing_rate(struct sock *sk)
 }
 
 /* Runs at the end of every ACK, in place of PRR and cong_avoid. Only an ACK for new data opens the
- * window: the duplicate ACKs of the forgotten flight would carry it straight back to ssthresh.
+ * window: the duplicate ACKs of the old flight would raise it to ssthresh at once.
  */
 static void tahoe_cong_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
@@ -137,15 +137,15 @@ static void tahoe_cong_control(struct sock *sk, u32 ack, int flag, const struct 
 	struct tahoe *ca = inet_csk_ca(sk);
 	u8 state = inet_csk(sk)->icsk_ca_state;
 	bool advanced = after(tp->snd_una, ca->acked);
-	/* After a timeout one ACK may tell of much that had arrived before it. */
+	/* After a timeout one ACK may cover many segments that had arrived before. */
 	u32 acked = min_t(u32, rs->acked_sacked, tcp_snd_cwnd(tp));
 
 	ca->acked = tp->snd_una;
 	if (tcp_is_reno(tp)) {
-		/* Duplicate ACKs for the forgotten flight are taken for reordering by the stack. */
+		/* The stack takes duplicate ACKs for the old flight for reordering. */
 		tp->reordering = TAHOE_DUPACK_THRESHOLD;
-		/* An ACK that leaps over what had arrived before the restart is one sign of progress,
-		 * not sixty (RFC 3465, section 2.3). With SACK, what had arrived is not in the count.
+		/* An ACK that also covers segments which arrived before the restart counts as one segment
+		 * (RFC 3465, section 2.3). With SACK, these segments are not in the count.
 		 */
 		if (state >= TCP_CA_Recovery)
 			acked = min(acked, 1U);
@@ -162,8 +162,8 @@ static void tahoe_cong_control(struct sock *sk, u32 ack, int flag, const struct 
 	tahoe_set_pacing_rate(sk);
 }
 
-/* Runs at the start of every ACK: Tahoe believes its timer and knows nothing of F-RTO (RFC 5682), which
- * would put the old flight back on the wire's account.
+/* Runs at the start of every ACK: Tahoe has no F-RTO (RFC 5682), which would count the old flight as still
+ * in the network.
  */
 static void tahoe_in_ack_event(struct sock *sk, u32 flags)
 {

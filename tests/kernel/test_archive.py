@@ -148,11 +148,11 @@ def test_licence_source_and_changes_are_in_the_file(kernel: PocketKernel, tmp_pa
 def test_extra_files_of_later_builds_are_packed_if_present(
     kernel: PocketKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (kernel.path.parent / "gate.c").write_text("the gate")
+    (kernel.path.parent / "host_channel.c").write_text("the channel")
     file = archive.pack([kernel], tmp_path)
     elsewhere(tmp_path, monkeypatch)
     (arrived,) = archive.unpack(file)
-    assert (arrived.path.parent / "gate.c").read_text() == "the gate"
+    assert (arrived.path.parent / "host_channel.c").read_text() == "the channel"
 
 
 def test_the_library_kernel_carries_the_native_engine_s_helper(

@@ -33,13 +33,13 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     assert "command_line" not in (tree / "drivers/char/random.c").read_text()
     clock = (tree / "arch/um/kernel/time.c").read_text()
     assert clock.count("static u64 timer_read(struct clocksource *cs)\n{\n\tif (time_travel_mode") == 1
-    assert "!time_travel_ext_waiting && netlab_waits_by_reading())\n\t\t\ttime_travel_update" in clock
+    assert "!time_travel_ext_waiting && netlab_polls_clock())\n\t\t\ttime_travel_update" in clock
     assert "return time_travel_time;" in clock and "return os_nsecs();" in clock and "NSEC_PER_SEC)" in clock
     assert clock.index("void netlab_count_call(void)") < clock.index("void time_travel_ndelay(unsigned long nsec)\n{")
     assert "delta += 1" not in clock and "itimer_next_event(1, evt)" in clock
     assert "#define TIMER_MIN_DELTA  1\n" in (tree / "arch/um/include/linux/time-internal.h").read_text()
     calls = (tree / "arch/um/kernel/skas/syscall.c").read_text()
-    assert "\t\t\tif (netlab_waits_by_failing())\n\t\t\t\tum_udelay(1);\n\t\t\tschedule();\n" in calls
+    assert "\t\t\tif (netlab_polls_by_failing_calls())\n\t\t\t\tum_udelay(1);\n\t\t\tschedule();\n" in calls
     assert "PT_REGS_SYSCALL_RET(regs));\n}" in calls
     assert clock.index("void netlab_charge_call(long call") < clock.index(
         "void time_travel_ndelay(unsigned long nsec)\n{"
@@ -63,16 +63,16 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     assert files.index("static int netlab_mmap_prepare(") < files.index("\t.mmap_prepare\t= netlab_mmap_prepare,\n")
     assert calls.index("\tnetlab_count_call();\n") < calls.index("UPT_SYSCALL_NR(r)")
     assert (
-        "obj-$(CONFIG_NETLAB_GATE) += gate.o early_exits.o\nobj-y += stdio_console.o fd.o"
+        "obj-$(CONFIG_NETLAB_CHANNEL) += host_channel.o early_exits.o\nobj-y += stdio_console.o fd.o"
         in (tree / "arch/um/drivers/Makefile").read_text()
     )
-    assert "netlab_set_seed" in (tree / "arch/um/drivers/gate.c").read_text()
-    assert calls.index("\tnetlab_look_at_call(r);\n") < calls.index("UPT_SYSCALL_NR(r)")
+    assert "netlab_set_seed" in (tree / "arch/um/drivers/host_channel.c").read_text()
+    assert calls.index("\tnetlab_inspect_call(r);\n") < calls.index("UPT_SYSCALL_NR(r)")
     signals = (tree / "arch/um/kernel/signal.c").read_text()
     assert signals.index("\tnetlab_note_signal(ksig->sig);\n") < signals.index("void do_signal")
     memory = (tree / "arch/um/include/asm/mmu_context.h").read_text()
-    assert memory.index("#define deactivate_mm netlab_leaves_memory") < memory.index("#include <asm-generic")
-    assert "void netlab_leaves_memory(" in (tree / "arch/um/drivers/early_exits.c").read_text()
+    assert memory.index("#define deactivate_mm netlab_deactivate_mm") < memory.index("#include <asm-generic")
+    assert "void netlab_deactivate_mm(" in (tree / "arch/um/drivers/early_exits.c").read_text()
     assert "void netlab_set_seed(unsigned long long seed)" in random
     keys = (tree / "include/linux/once.h").read_text()
     assert keys.startswith(

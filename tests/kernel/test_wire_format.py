@@ -46,7 +46,7 @@ def test_the_constants_of_the_traffic_are_those_of_the_header() -> None:
     assert source.constants(text) == {"MAX_FRAMES": 4 << 20, "WAIT_NS": 10_000}
     with pytest.raises(WireFormatError, match=r"WAIT_NS is '10 \* NS_PER_MS', which is neither a number"):
         source.constants("#define WAIT_NS 10 * NS_PER_MS")
-    assert HEADER_OF_DATAGRAMS.size == constants.UDP_HEADER_BYTES
+    assert HEADER_OF_DATAGRAMS.size == constants.MEASUREMENT_HEADER_BYTES
 
 
 def test_traffic_c_defines_no_number_that_the_header_has() -> None:

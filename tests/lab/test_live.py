@@ -380,7 +380,7 @@ def _guests_of(pid: int) -> list[str]:
             continue
         if str(pid).encode() in words and any(b"launcher.py" in word for word in words):
             found.append(str(path))
-        elif any(word.startswith(b"netlab_gate=") for word in words):
+        elif any(word.startswith(b"netlab_channel=") for word in words):
             parent = path.with_name("stat").read_text().rpartition(")")[2].split()[1]
             if parent in ("1", str(pid)):
                 found.append(str(path))

@@ -15,7 +15,7 @@ from netlab_engines.agent.flows.base import FlowContext, RunningFlow
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.ip_bytes import tcp_ip_bytes
 from netlab_engines.sockets import options, tcp_info
-from netlab_engines.sockets.constants import CONNECT_PATIENCE_S
+from netlab_engines.sockets.constants import CONNECT_TIMEOUT_S
 
 if TYPE_CHECKING:
     from netlab.traffic.tcp import StreamTotals, TcpTotals
@@ -114,9 +114,9 @@ class TcpConnection:
 
     def connect(self) -> None:
         """Connect the sending host's socket to the listening one, and set `connect_s` to the time of the call in s on
-        the monotonic clock; blocks. Raises OSError if there is no connection within CONNECT_PATIENCE_S s.
+        the monotonic clock; blocks. Raises OSError if there is no connection within CONNECT_TIMEOUT_S s.
         """
-        self.connecting.settimeout(CONNECT_PATIENCE_S)
+        self.connecting.settimeout(CONNECT_TIMEOUT_S)
         self.connect_s = time.monotonic()
         self.connecting.connect(self.address)
 

@@ -1,13 +1,13 @@
 // node process.mjs MODULE: as the native program, a process: requests on standard input, answers on standard output.
-// node process.mjs MODULE SYMBOLS LIST FOUND: the same, and looks at each stack that is swapped. A function that is on one
-// and in LIST is named in FOUND; SYMBOLS is the module's table of functions.
+// node process.mjs MODULE SYMBOLS LIST FOUND: the same, and checks each stack that is swapped. If a function on one is in
+// LIST, its name is written to FOUND; SYMBOLS is the module's table of functions.
 import fs from 'node:fs';
 
 const source = fs.readFileSync(new URL('host.js', import.meta.url), 'utf8');
 const host = (0, eval)(source);
 const [module, symbols, list, found] = process.argv.slice(2);
 const lines = (path) => fs.readFileSync(path, 'utf8').split('\n');
-const room = Buffer.alloc(1 << 16);
+const buffer = Buffer.alloc(1 << 16);
 const atomic = new Map();
 if (found) {
   const listed = new Set(lines(list));
@@ -16,7 +16,7 @@ if (found) {
   }
 }
 
-function look() {
+function checkStack() {
   for (const [, number] of new Error().stack.matchAll(/wasm-function\[(\d+)\]/g)) {
     if (atomic.has(number)) fs.appendFileSync(found, `${atomic.get(number)}\n`);
   }
@@ -28,17 +28,17 @@ function write(data) {
 
 const program = host.start(
   new WebAssembly.Module(fs.readFileSync(module)),
-  (data) => (data.length ? write(data) : found && look()),
+  (data) => (data.length ? write(data) : found && checkStack()),
 );
 if (found) {
   Error.stackTraceLimit = 300;
-  program.exports.look_at_every_swap();
+  program.exports.check_every_swap();
 }
 let ending;
 while (!ending) {
-  const bytes = fs.readSync(0, room);
+  const bytes = fs.readSync(0, buffer);
   if (!bytes) break;
-  program.send(room.subarray(0, bytes));
+  program.send(buffer.subarray(0, bytes));
   ending = program.run();
 }
 process.exitCode = Number(ending?.match(/status is (\d+)/)?.[1] ?? 1);

@@ -1,4 +1,4 @@
-/* What most files outside net/ read. */
+/* The headers that most files outside net/ include. */
 #include <linux/device.h>
 #include <linux/fs.h>
 #include <linux/mm.h>

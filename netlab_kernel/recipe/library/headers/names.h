@@ -1,4 +1,4 @@
-/* After the precompiled header: what make defines for each file, by the names of make. */
+/* Included after the precompiled header: gives make's definitions for each file their own names again. */
 #ifdef NETWORK_STREAMS
 static const char own_basename[sizeof(own_basename)] = OWN_KBUILD_BASENAME;
 #undef KBUILD_BASENAME

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What becomes of links while the traffic runs: netlink messages, each at its moment, in a thread beside the traffic's. */
+/* Changes of links while the traffic runs: a thread of its own sends netlink messages at their times. */
 #include <stdlib.h>
 #include <string.h>
 #include "kernel.h"
@@ -12,15 +12,15 @@ struct batch {
 };
 
 static struct batch *batches;
-static size_t batch_count, batch_room, made;
+static size_t batch_count, batch_capacity, made;
 static int following;
 
 void add_batch(const struct at *at, const void *messages, size_t bytes)
 {
 	struct batch *batch;
 
-	if (batch_count == batch_room) {
-		struct batch *more = allocate((batch_room = 2 * batch_room + 64) * sizeof(*more));
+	if (batch_count == batch_capacity) {
+		struct batch *more = allocate((batch_capacity = 2 * batch_capacity + 64) * sizeof(*more));
 
 		if (batch_count)
 			memcpy(more, batches, batch_count * sizeof(*more));
@@ -41,7 +41,7 @@ static void make_change(void)
 	free(batch->messages);
 }
 
-/* Those of the run's start come before its traffic. */
+/* Make the changes of time 0, which must come before the traffic starts. */
 void make_first_changes(void)
 {
 	while (made < batch_count && !batches[made].at.at_ns)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Nodes (network namespaces), what is configured in them over netlink, and their queues' statistics. */
+/* Nodes (network namespaces), their configuration over netlink, and the statistics of their queues. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #define TIMER_SLACK 29		/* PR_SET_TIMERSLACK */
 #define MAX_NODES 65536
 #define MAX_FILES 900000
-#define FIRST_NODE_FILE 16	/* a node's namespace has the descriptor of this plus its number; Python counts on it */
-#define PATIENCE_NS (10 * NS_PER_S)
+#define FIRST_NODE_FILE 16	/* plus the node's number: descriptor of its namespace; Python relies on it */
+#define TIMEOUT_NS (10 * NS_PER_S)
 #define PAUSE_NS (20 * NS_PER_MS)
 #define TBF_HANDLE 0x10000u	/* "1:" */
 #define QUEUE_HANDLE 0x20000u	/* "2:" */
@@ -37,12 +37,12 @@ struct interface {
 	char name[16];
 };
 
-static int nodes, here = -1;
+static int nodes, current_node = -1;
 static int *node_netlink;		/* a netlink socket in each node, or -1 */
 static struct interface *waiting;
-static size_t waiting_count, waiting_room;
+static size_t waiting_count, waiting_capacity;
 static struct queue *queues;
-static size_t queue_count, queue_room;
+static size_t queue_count, queue_capacity;
 
 void prepare_control(void)
 {
@@ -53,9 +53,9 @@ void prepare_control(void)
 		node_netlink[i] = -1;
 	must(call(mkdirat, AT_FDCWD, "/proc", 0555), "make /proc");
 	must(call(mount, "proc", "/proc", "proc", 0, NULL), "mount /proc");
-	/* A thread has several sockets, and a run thousands of threads. */
+	/* A run may have thousands of threads with several sockets each. */
 	must(call(prlimit64, 0, 7 /* RLIMIT_NOFILE */, files, NULL), "allow many open files");
-	/* Threads inherit it: every flow then starts on time, not up to 50 us later. */
+	/* Threads inherit the slack. With the default one, a flow would start up to 50 us late. */
 	must(call(prctl, TIMER_SLACK, 1), "forbid timers to be late");
 }
 
@@ -71,34 +71,34 @@ int add_node(void)
 	must(call(dup3, space, FIRST_NODE_FILE + nodes, 0), "keep a network namespace");
 	call(close, space);
 	call(close, any);
-	here = nodes++;
-	return here;
+	current_node = nodes++;
+	return current_node;
 }
 
 void enter_node(int node)
 {
 	if (node < 0 || node >= nodes)
 		fail("There is no node %d.", node);
-	/* A thread that has just begun is where its parent was. */
+	/* Enter the node even if it is the current one, because a new thread begins in its parent's namespace. */
 	must(call(setns, FIRST_NODE_FILE + node, NEW_NETWORK), "enter a network namespace");
-	here = node;
+	current_node = node;
 }
 
 static int netlink_socket(void)
 {
 	int one = 1, space = 1 << 20;
 
-	if (node_netlink[here] < 0) {
-		node_netlink[here] = must(call(socket, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE), "open a netlink socket");
-		call(setsockopt, node_netlink[here], SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
-		call(setsockopt, node_netlink[here], SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
-		call(setsockopt, node_netlink[here], SOL_SOCKET, SO_RCVBUFFORCE, &space, sizeof(space));
+	if (node_netlink[current_node] < 0) {
+		node_netlink[current_node] = must(call(socket, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE), "open a netlink socket");
+		call(setsockopt, node_netlink[current_node], SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+		call(setsockopt, node_netlink[current_node], SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
+		call(setsockopt, node_netlink[current_node], SOL_SOCKET, SO_RCVBUFFORCE, &space, sizeof(space));
 	}
-	return node_netlink[here];
+	return node_netlink[current_node];
 }
 
-/* The kernel's own words about a message that it refused, or an empty text. */
-static const char *refusal(const struct nlmsghdr *header)
+/* Return the kernel's explanation of why it refused a message, or an empty text. */
+static const char *error_text(const struct nlmsghdr *header)
 {
 	const char *attributes = (const char *)NLMSG_DATA(header) + sizeof(struct nlmsgerr);
 	long left = (const char *)header + header->nlmsg_len - attributes;
@@ -110,10 +110,13 @@ static const char *refusal(const struct nlmsghdr *header)
 	return "";
 }
 
-/* Requests numbered from 0, of which the last one asks for an acknowledgement; refusals are always told. */
+/*
+ * Send requests, numbered from 0. The last one asks for an acknowledgement, which ends the wait; the kernel reports errors
+ * without being asked.
+ */
 void send_netlink(const void *messages, size_t bytes)
 {
-	static char room[1 << 16];
+	static char buffer[1 << 16];
 	int netlink = netlink_socket();
 	uint32_t last = 0;
 
@@ -122,17 +125,17 @@ void send_netlink(const void *messages, size_t bytes)
 		last = h->nlmsg_seq;
 	must(call(sendto, netlink, messages, bytes, 0, NULL, 0), "send netlink messages");
 	for (;;) {
-		long got = must(call(recvfrom, netlink, room, sizeof(room), 0, NULL, NULL), "hear of netlink messages");
+		long got = must(call(recvfrom, netlink, buffer, sizeof(buffer), 0, NULL, NULL), "receive the answers to netlink messages");
 
-		for (struct nlmsghdr *h = (struct nlmsghdr *)room; NLMSG_OK(h, got); h = NLMSG_NEXT(h, got)) {
+		for (struct nlmsghdr *h = (struct nlmsghdr *)buffer; NLMSG_OK(h, got); h = NLMSG_NEXT(h, got)) {
 			const struct nlmsgerr *error = NLMSG_DATA(h);
 
 			if (h->nlmsg_type != NLMSG_ERROR)
 				continue;
-			/* The caller knows what the message was. */
+			/* Python knows the message by its number and explains the error. */
 			if (error->error)
-				fail("netlink %d %u %s%s%s", here, h->nlmsg_seq, strerror(-error->error),
-				     *refusal(h) ? ": " : "", refusal(h));
+				fail("netlink %d %u %s%s%s", current_node, h->nlmsg_seq, strerror(-error->error),
+				     *error_text(h) ? ": " : "", error_text(h));
 			if (h->nlmsg_seq == last)
 				return;
 		}
@@ -148,21 +151,21 @@ void write_setting(const char *path, const char *value)
 	file = call(openat, AT_FDCWD, whole, O_WRONLY);
 	done = file < 0 ? file : call(write, file, value, strlen(value));
 	if (done < 0)
-		fail("setting %d %s %s", here, path, strerror(-done));
+		fail("setting %d %s %s", current_node, path, strerror(-done));
 	call(close, file);
 }
 
 void wait_for(const char *interface)
 {
-	if (waiting_count == waiting_room) {
-		struct interface *more = allocate((waiting_room = 2 * waiting_room + 16) * sizeof(*more));
+	if (waiting_count == waiting_capacity) {
+		struct interface *more = allocate((waiting_capacity = 2 * waiting_capacity + 16) * sizeof(*more));
 
 		if (waiting_count)
 			memcpy(more, waiting, waiting_count * sizeof(*more));
 		free(waiting);
 		waiting = more;
 	}
-	waiting[waiting_count].node = here;
+	waiting[waiting_count].node = current_node;
 	strncpy(waiting[waiting_count++].name, interface, sizeof(waiting->name) - 1);
 }
 
@@ -174,10 +177,10 @@ static const struct rtattr *attribute(const void *first, long bytes, int type)
 	return NULL;
 }
 
-/* Not IFF_RUNNING: that is also told of an interface whose state the kernel has not looked at yet. */
+/* IFLA_OPERSTATE and not IFF_RUNNING, which the kernel also sets before it has determined the state. */
 static int is_up(const char *interface)
 {
-	static char room[1 << 14];
+	static char buffer[1 << 14];
 	struct {
 		struct nlmsghdr header;
 		struct ifinfomsg message;
@@ -185,28 +188,29 @@ static int is_up(const char *interface)
 		char name[16];
 	} request = { .header = { .nlmsg_len = sizeof(request), .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
 		      .attribute = { .rta_len = RTA_LENGTH(sizeof(request.name)), .rta_type = IFLA_IFNAME } };
-	const struct nlmsghdr *header = (struct nlmsghdr *)room;
+	const struct nlmsghdr *header = (struct nlmsghdr *)buffer;
 	const struct rtattr *state;
 	long got;
 
 	memcpy(request.name, interface, sizeof(request.name));
 	must(call(sendto, netlink_socket(), &request, sizeof(request), 0, NULL, 0), "ask for an interface's state");
-	got = must(call(recvfrom, netlink_socket(), room, sizeof(room), 0, NULL, NULL), "hear an interface's state");
+	got = must(call(recvfrom, netlink_socket(), buffer, sizeof(buffer), 0, NULL, NULL), "receive an interface's state");
 	if (!NLMSG_OK(header, got) || header->nlmsg_type != RTM_NEWLINK)
 		fail("There is no interface %s.", interface);
 	state = attribute(IFLA_RTA(NLMSG_DATA(header)), IFLA_PAYLOAD(header), IFLA_OPERSTATE);
 	return state && *(unsigned char *)RTA_DATA(state) == IF_OPER_UP;
 }
 
-/* The kernel tells a veth of its peer's carrier up to a second later, and then a hundred of them a second; until then it
- * drops what it is given.
+/*
+ * Wait until the interfaces can send. The kernel notices the carrier of a veth's peer up to a second late, and then a hundred of
+ * them per second; until then the veth drops packets.
  */
 void wait_for_interfaces(void)
 {
-	uint64_t deadline_ns = now_ns() + PATIENCE_NS + waiting_count * PAUSE_NS;
+	uint64_t deadline_ns = now_ns() + TIMEOUT_NS + waiting_count * PAUSE_NS;
 
 	for (size_t i = 0; i < waiting_count; i++) {
-		if (waiting[i].node != here)
+		if (waiting[i].node != current_node)
 			enter_node(waiting[i].node);
 		while (!is_up(waiting[i].name)) {
 			if (now_ns() > deadline_ns)
@@ -218,18 +222,18 @@ void wait_for_interfaces(void)
 
 void add_queue(const struct sampled *sampled)
 {
-	if (queue_count == queue_room) {
-		struct queue *more = allocate((queue_room = 2 * queue_room + 16) * sizeof(*more));
+	if (queue_count == queue_capacity) {
+		struct queue *more = allocate((queue_capacity = 2 * queue_capacity + 16) * sizeof(*more));
 
 		if (queue_count)
 			memcpy(more, queues, queue_count * sizeof(*more));
 		free(queues);
 		queues = more;
 	}
-	queues[queue_count++] = (struct queue){ here, *sampled };
+	queues[queue_count++] = (struct queue){ current_node, *sampled };
 }
 
-/* Packets that a discipline marked, from its own statistics (the tc_*_xstats of linux/pkt_sched.h). */
+/* Return the number of packets that a queue discipline marked, from its statistics (tc_*_xstats in linux/pkt_sched.h). */
 static uint32_t marks_of(uint32_t word, const struct rtattr *own)
 {
 	const struct rtattr *tins;
@@ -281,32 +285,32 @@ static int read_qdisc(const struct nlmsghdr *header, uint32_t marks_word, struct
 	return 1;
 }
 
-/* Whether there was one: a link may get its queue later. */
+/* Sample a queue. Returns 0 if there is none, because a link may get its queue later. */
 static int sample_queue(const struct queue *queue, struct queue_sample *sample)
 {
-	static char room[1 << 15];
+	static char buffer[1 << 15];
 	struct {
 		struct nlmsghdr header;
 		struct tcmsg message;
 	} requests[2] = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
 	int netlink, missing = 2, found = 0;
 
-	if (queue->node != here)
+	if (queue->node != current_node)
 		enter_node(queue->node);
 	netlink = netlink_socket();
 	for (int i = 0; i < 2; i++) {
 		requests[i].header.nlmsg_len = sizeof(requests[i]);
 		requests[i].header.nlmsg_type = RTM_GETQDISC;
-		/* Without the echo only listeners of the group would hear the answer. */
+		/* Without NLM_F_ECHO the kernel would send the answer only to listeners of the multicast group. */
 		requests[i].header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ECHO;
 		requests[i].message.tcm_ifindex = queue->sampled.interface;
 		requests[i].message.tcm_handle = i ? QUEUE_HANDLE : TBF_HANDLE;
 	}
 	must(call(sendto, netlink, requests, sizeof(requests), 0, NULL, 0), "ask for a queue's statistics");
 	while (missing) {
-		long got = must(call(recvfrom, netlink, room, sizeof(room), 0, NULL, NULL), "hear a queue's statistics");
+		long got = must(call(recvfrom, netlink, buffer, sizeof(buffer), 0, NULL, NULL), "receive a queue's statistics");
 
-		for (struct nlmsghdr *h = (struct nlmsghdr *)room; NLMSG_OK(h, got); h = NLMSG_NEXT(h, got)) {
+		for (struct nlmsghdr *h = (struct nlmsghdr *)buffer; NLMSG_OK(h, got); h = NLMSG_NEXT(h, got)) {
 			if (h->nlmsg_type == RTM_NEWQDISC)
 				found += read_qdisc(h, queue->sampled.marks_word, sample);
 			else if (h->nlmsg_type != NLMSG_ERROR)

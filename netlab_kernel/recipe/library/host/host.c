@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The program around the library kernel: it reads what to build and send from standard input, lets the kernel do it, and
- * writes what was measured to standard output (protocol.h). It is one run: it starts, answers and ends. What differs by
- * where it runs is in native/machine.c and wasm/machine.c.
+ * The program around the library kernel. It reads requests from standard input, lets the kernel carry them out, and writes
+ * measurements to standard output (protocol.h). A process serves one run and ends. native/machine.c and wasm/machine.c have
+ * the parts that depend on the platform.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -14,11 +14,11 @@
 #include "wire_format.h"
 
 #define MAX_FRAME_BYTES (64u << 20)
-#define MAX_TOLD_BYTES (1u << 20)
+#define MAX_REPLY_BYTES (1u << 20)
 #define HORIZON_S 200000ULL			/* more than two days: no run is longer than one */
 
-static char said[2048];				/* the kernel's last words */
-static size_t said_bytes;
+static char kernel_log[2048];				/* its latest lines */
+static size_t kernel_log_bytes;
 static unsigned char pending[1 << 16];
 static size_t pending_bytes;
 static unsigned int confined;
@@ -55,15 +55,15 @@ void answer(uint32_t kind, const void *head, size_t head_bytes, const void *tail
 	pending_bytes += tail_bytes;
 }
 
-/* The last frame: also from a signal handler, so without stdio and without what was pending. */
-void last_words(const char *text, int with_log)
+/* Send the last frame and exit. A signal handler may call this, so it uses no stdio and leaves pending answers out. */
+void send_failure(const char *text, int with_log)
 {
-	size_t length = strlen(text), log_bytes = with_log ? said_bytes : 0;
+	size_t length = strlen(text), log_bytes = with_log ? kernel_log_bytes : 0;
 	struct frame frame = { ANSWER_FAILED, length + log_bytes };
 
 	machine_write(&frame, sizeof(frame));
 	machine_write(text, length);
-	machine_write(said, log_bytes);
+	machine_write(kernel_log, log_bytes);
 	machine_exit(1);
 }
 
@@ -75,7 +75,7 @@ void fail(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	last_words(text, 0);
+	send_failure(text, 0);
 }
 
 long must(long result, const char *doing)
@@ -90,78 +90,78 @@ void *allocate(size_t bytes)
 	void *found = calloc(1, bytes);
 
 	if (!found)
-		fail("There is no memory left for the run's books (%zu bytes were asked for).", bytes);
+		fail("There is no memory left for the run's counters (%zu bytes were asked for).", bytes);
 	return found;
 }
 
 void host_print(const char *text, unsigned int length)
 {
-	if (length > sizeof(said) / 2)
-		length = sizeof(said) / 2;
-	if (said_bytes + length > sizeof(said)) {
-		size_t dropped = said_bytes + length - sizeof(said);
+	if (length > sizeof(kernel_log) / 2)
+		length = sizeof(kernel_log) / 2;
+	if (kernel_log_bytes + length > sizeof(kernel_log)) {
+		size_t dropped = kernel_log_bytes + length - sizeof(kernel_log);
 
-		memmove(said, said + dropped, said_bytes - dropped);
-		said_bytes -= dropped;
+		memmove(kernel_log, kernel_log + dropped, kernel_log_bytes - dropped);
+		kernel_log_bytes -= dropped;
 	}
-	memcpy(said + said_bytes, text, length);
-	said_bytes += length;
+	memcpy(kernel_log + kernel_log_bytes, text, length);
+	kernel_log_bytes += length;
 }
 
 void host_panic(void)
 {
-	last_words("The library kernel stopped itself. Its last words were:\n", 1);
+	send_failure("The library kernel stopped itself. Its log ends with:\n", 1);
 }
 
-void host_stuck(void)
+void host_deadlock(void)
 {
-	/* Without %f, which WebAssembly's vsnprintf(), the kernel's own, does not know. */
+	/* The kernel's vsnprintf(), which WebAssembly uses, does not support %f. */
 	unsigned long long ms = (now_ns() + NS_PER_MS / 2) / NS_PER_MS;
 
 	fail("All of the network sleeps and nothing is left that would wake it (after %llu.%03llu s of network time).",
 	     ms / 1000, ms % 1000);
 }
 
-/* The next request; the payload is valid until the next call and is followed by a zero. */
+/* Read the next request. The payload is valid until the next call and is followed by a zero. */
 static uint32_t next_request(unsigned char **payload, uint32_t *bytes)
 {
-	static unsigned char *room;
-	static size_t room_bytes;
+	static unsigned char *buffer;
+	static size_t buffer_bytes;
 	struct frame frame;
 
 	machine_read(&frame, sizeof(frame));
 	if (frame.length > MAX_FRAME_BYTES)
 		fail("A request of %u bytes is more than the %u that are allowed.", frame.length, MAX_FRAME_BYTES);
-	if (frame.length + 1 > room_bytes) {
-		room_bytes = frame.length + 4096;
-		room = realloc(room, room_bytes);
-		if (!room)
+	if (frame.length + 1 > buffer_bytes) {
+		buffer_bytes = frame.length + 4096;
+		buffer = realloc(buffer, buffer_bytes);
+		if (!buffer)
 			fail("There is no memory left for a request of %u bytes.", frame.length);
 	}
-	machine_read(room, frame.length);
-	room[frame.length] = 0;
-	*payload = room;
+	machine_read(buffer, frame.length);
+	buffer[frame.length] = 0;
+	*payload = buffer;
 	*bytes = frame.length;
 	return frame.kind;
 }
 
-/* No network time passes. What is told is valid until the next question. */
+/* Send a question and return the reply, which is valid until the next question. No network time passes meanwhile. */
 const unsigned char *ask(uint32_t kind, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
 			 size_t least, uint32_t *bytes)
 {
-	/* Not the room of the request that is being served. */
-	static unsigned char told[MAX_TOLD_BYTES];
+	/* A buffer of its own, because the payload of the current request is still in use. */
+	static unsigned char reply[MAX_REPLY_BYTES];
 	struct frame frame;
 
 	answer(kind, head, head_bytes, tail, tail_bytes);
 	flush();
 	machine_read(&frame, sizeof(frame));
-	if (frame.kind != REQUEST_REPLY || frame.length < least || frame.length > sizeof(told))
-		fail("To a question came request %u of %u bytes: the program and its kernel are of different versions.", frame.kind,
+	if (frame.kind != REQUEST_REPLY || frame.length < least || frame.length > sizeof(reply))
+		fail("The reply to a question was request %u of %u bytes: the program and its kernel are of different versions.", frame.kind,
 		     frame.length);
-	machine_read(told, frame.length);
+	machine_read(reply, frame.length);
 	*bytes = frame.length;
-	return told;
+	return reply;
 }
 
 void host_control(const struct library_state *state, struct library_control *control)
@@ -183,25 +183,25 @@ static void need(uint32_t kind, uint32_t bytes, size_t least)
 static void send_done(void)
 {
 	struct done done = { now_ns(), library_jumps, confined, origin_ns + realtime_ahead_ns };
-	/* struct new_utsname: six fields of 65 bytes. */
+	/* The layout is struct new_utsname: six fields of 65 bytes. */
 	char names[6][65] = { { 0 } };
 
-	must(call(uname, names), "tell its release");
+	must(call(uname, names), "report its release");
 	answer(ANSWER_DONE, &done, sizeof(done), names[2], strlen(names[2]));
 	flush();
 	machine_exit(0);
 }
 
-static void tell_now(void)
+static void report_now(void)
 {
-	/* Time has begun a little before the origin. */
+	/* The clock is before the origin until the traffic begins. */
 	uint64_t now[2] = { now_ns() > origin_ns ? now_ns() - origin_ns : 0, origin_ns + realtime_ahead_ns };
 
 	answer(ANSWER_NOW, now, sizeof(now), NULL, 0);
 	flush();
 }
 
-static void tell_format(void)
+static void report_format(void)
 {
 	static const char format[] = WIRE_FORMAT;
 
@@ -209,7 +209,7 @@ static void tell_format(void)
 	flush();
 }
 
-/* What a network in which time has begun can be asked. */
+/* Serve a request that needs a network whose traffic has begun, or is to begin. */
 static void serve(uint32_t kind, const unsigned char *payload, uint32_t bytes)
 {
 	switch (kind) {
@@ -230,7 +230,7 @@ static void serve(uint32_t kind, const unsigned char *payload, uint32_t bytes)
 		close_tap(*(const uint32_t *)payload);
 		break;
 	case REQUEST_TABLES:
-		tell_tables();
+		report_tables();
 		break;
 	case REQUEST_FINISH:
 		need(kind, bytes, sizeof(uint64_t));
@@ -239,10 +239,10 @@ static void serve(uint32_t kind, const unsigned char *payload, uint32_t bytes)
 	default:
 		fail("The request %u is not known: the program and its kernel are of different versions.", kind);
 	}
-	tell_now();
+	report_now();
 }
 
-/* The kernel's first process. */
+/* Serve requests, as the kernel's first process. */
 void host_main(void)
 {
 	unsigned char *payload;
@@ -299,7 +299,7 @@ void host_main(void)
 			send_done();
 			break;
 		case REQUEST_FORMAT:
-			tell_format();
+			report_format();
 			break;
 		default:
 			serve(kind, payload, bytes);
@@ -307,7 +307,7 @@ void host_main(void)
 	}
 }
 
-/* One run, from its first request to its last answer. */
+/* Execute one run, from its first request to its last answer. */
 void host_run(void)
 {
 	struct library_boot boot = { 0 };

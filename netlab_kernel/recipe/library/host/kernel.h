@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The kernel as this program sees it: its system calls are functions. */
+/* The kernel's interface for this program (its system calls are functions), and the functions of this program's files. */
 #ifndef NETLAB_KERNEL_H
 #define NETLAB_KERNEL_H
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
-#include <library_unistd.h>	/* the kernel's own numbers of its system calls, not those of the machine's kernel */
+#include <library_unistd.h>	/* numbers of this kernel's system calls; the machine's kernel may have others */
 #include "../arch/include/asm/host.h"
 
 #define call(name, ...) call_(__NR_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
@@ -26,15 +26,15 @@ void answer(uint32_t kind, const void *head, size_t head_bytes, const void *tail
 const unsigned char *ask(uint32_t kind, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
 			 size_t least, uint32_t *bytes);
 void *allocate(size_t bytes);
-void last_words(const char *text, int with_log) __attribute__((noreturn));
+void send_failure(const char *text, int with_log) __attribute__((noreturn));
 void host_run(void);
 
-/* Where it runs: native/, or wasm/ */
+/* native/ or wasm/ */
 void machine_read(void *data, size_t bytes);
 void machine_write(const void *data, size_t bytes);
 void machine_exit(int status) __attribute__((noreturn));
 void *machine_memory(size_t bytes);	/* zeroed, at the kernel's PAGE_OFFSET */
-void die_with(long parent);
+void exit_with_parent(long parent);
 unsigned int confine(void);		/* CONFINED_FILES, CONFINED_CALLS */
 
 /* control.c */
@@ -58,7 +58,7 @@ void follow_changes(void);
 /* taps.c */
 struct tap;
 void add_tap(const struct tap *tap);
-void tell_packets(void);
+void report_packets(void);
 void close_tap(uint32_t number);
 
 /* traffic.c */
@@ -72,7 +72,7 @@ void begin_traffic(const struct go *go);
 void advance_traffic(const struct advance *advance);
 void stop_item(uint32_t item);
 void finish_traffic(uint64_t until_ns);
-void tell_tables(void);
+void report_tables(void);
 
 /* programs.c */
 struct ends;
@@ -90,23 +90,23 @@ uint32_t twister_word(struct twister *twister);
 double twister_next(struct twister *twister);
 double nth_root(double value, uint64_t n);
 
-/* books.c */
+/* stream_counters.c */
 struct gap {
 	uint64_t start, end;
 };
 struct udp_interval;
-struct books {
+struct stream_counters {
 	uint64_t received_datagrams, received_bytes, duplicates, reordered, next_seq;
 	uint64_t origin_ns, interval_ns, first_ns, last_ns;
-	/* What arrived less than timely_ns after the first. */
+	/* The datagrams that arrived less than timely_ns after the first one. */
 	uint64_t timely_ns, timely_datagrams, timely_bytes, timely_duplicates, timely_last_ns;
 	double jitter_ns;
 	int64_t last_transit_ns, delay_min_ns, delay_max_ns, delay_sum_ns;
 	struct gap *gaps;
-	size_t gap_count, gap_room;
+	size_t gap_count, gap_capacity;
 	struct udp_interval *intervals;
 	size_t interval_count;
-	int grows;	/* where nobody knows yet how long the run is */
+	int grows;	/* the number of intervals is unknown, as in a live network */
 };
-void book(struct books *books, uint64_t seq, uint64_t sent_ns, uint64_t arrival_ns, uint64_t bytes);
+void count_datagram(struct stream_counters *counters, uint64_t seq, uint64_t sent_ns, uint64_t arrival_ns, uint64_t bytes);
 #endif

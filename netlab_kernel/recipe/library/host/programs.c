@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Programs of the user's at both ends of a flow of datagrams: they are asked what to do at the start, with each datagram
- * and at each timer. No network time passes meanwhile.
+ * The user's programs at both ends of a flow of datagrams. Each gets a question at the start, for each datagram and when its
+ * timer expires, and replies with datagrams to send. No network time passes meanwhile.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "kernel.h"
 #include "protocol.h"
 
-#define SEND_BUFFER_BYTES (1 << 28)	/* as of a UDP flow: the queue drops, the socket does not wait */
+#define SEND_BUFFER_BYTES (1 << 28)	/* as large as for a UDP flow, so that the queue drops and the socket never blocks */
 #define RECEIVE_BUFFER_BYTES (32 << 20)
 #define MAX_DATAGRAM_BYTES 65536
 
@@ -31,15 +31,15 @@ struct ends {
 static int open_end(struct end *end, const struct flow *flow, int receives, const struct sockaddr_in *other, const char *label)
 {
 	struct sockaddr_in own = { .sin_family = AF_INET, .sin_port = htons(flow->port) };
-	int buffer = SEND_BUFFER_BYTES, room = RECEIVE_BUFFER_BYTES;
+	int send_bytes = SEND_BUFFER_BYTES, receive_bytes = RECEIVE_BUFFER_BYTES;
 
 	*end = (struct end){ .flow = flow, .receives = receives, .timer_ns = NONE };
 	enter_node(receives ? flow->dst : flow->src);
 	end->descriptor = must(call(socket, AF_INET, SOCK_DGRAM, 0), label);
 	must(call(bind, end->descriptor, &own, sizeof(own)), label);
 	must(call(connect, end->descriptor, other, sizeof(*other)), label);
-	must(call(setsockopt, end->descriptor, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof(buffer)), label);
-	must(call(setsockopt, end->descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)), label);
+	must(call(setsockopt, end->descriptor, SOL_SOCKET, SO_SNDBUFFORCE, &send_bytes, sizeof(send_bytes)), label);
+	must(call(setsockopt, end->descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &receive_bytes, sizeof(receive_bytes)), label);
 	return end->descriptor;
 }
 
@@ -49,7 +49,7 @@ struct ends *open_ends(const struct flow *flow, const char *label)
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(flow->port), .sin_addr.s_addr = flow->address };
 	int bytes = sizeof(address), sender = open_end(&ends->end[0], flow, 0, &address, label);
 
-	/* Where it sends from follows from its route. */
+	/* The kernel chose the sender's address by its route. */
 	must(call(getsockname, sender, &address, &bytes), label);
 	open_end(&ends->end[1], flow, 1, &address, label);
 	return ends;
@@ -57,31 +57,31 @@ struct ends *open_ends(const struct flow *flow, const char *label)
 
 static void ask_end(struct end *end, enum program_event event, const void *datagram, size_t datagram_bytes)
 {
-	struct happened happened = { now_ns() - origin_ns, end->flow->port, event, end->receives, 0 };
-	struct told told;
+	struct program_question question = { now_ns() - origin_ns, end->flow->port, event, end->receives, 0 };
+	struct program_reply reply;
 	uint32_t left, bytes;
-	const unsigned char *reply = ask(ANSWER_PROGRAM, &happened, sizeof(happened), datagram, datagram_bytes, sizeof(told), &left);
-	/* What is sent may make others ask before it is all sent. */
-	unsigned char *kept = memcpy(allocate(left), reply, left), *at = kept;
+	const unsigned char *data = ask(ANSWER_PROGRAM, &question, sizeof(question), datagram, datagram_bytes, sizeof(reply), &left);
+	/* Copy the reply, because sending may wake another end, whose question would overwrite it. */
+	unsigned char *copy = memcpy(allocate(left), data, left), *at = copy;
 
-	memcpy(&told, at, sizeof(told));
-	end->timer_ns = told.timer_ns;
-	for (at += sizeof(told), left -= sizeof(told); left >= sizeof(bytes); at += bytes, left -= bytes) {
+	memcpy(&reply, at, sizeof(reply));
+	end->timer_ns = reply.timer_ns;
+	for (at += sizeof(reply), left -= sizeof(reply); left >= sizeof(bytes); at += bytes, left -= bytes) {
 		memcpy(&bytes, at, sizeof(bytes));
 		at += sizeof(bytes);
 		left -= sizeof(bytes);
 		if (bytes > left)
 			fail("A datagram of %u bytes was to be sent, of which %u are there.", bytes, left);
-		/* What cannot leave, over a link that is down, is lost. */
+		/* A datagram that cannot leave, because a link is down, is lost. The first error may be the one of an earlier datagram. */
 		if (call(sendto, end->descriptor, at, bytes, 0, NULL, 0) == -ECONNREFUSED)
 			call(sendto, end->descriptor, at, bytes, 0, NULL, 0);
 	}
-	free(kept);
+	free(copy);
 }
 
 static int run_end(void *argument)
 {
-	/* One at a time and without a switch in between. */
+	/* All threads share the buffer, because no thread switches while it uses it. */
 	static unsigned char datagram[MAX_DATAGRAM_BYTES];
 	struct end *end = argument;
 	uint64_t end_ns = origin_ns + end->flow->end_ns;
@@ -111,7 +111,7 @@ static int run_end(void *argument)
 
 void start_ends(struct ends *ends)
 {
-	/* Who receives is ready first. */
+	/* Start the receiver first, so that it is ready for the sender's first datagram. */
 	for (int i = 1; i >= 0; i--)
 		must(library_thread(run_end, &ends->end[i]), "start a thread");
 }

@@ -70,8 +70,8 @@ double twister_next(struct twister *twister)
 }
 
 /*
- * The n-th root of a number from 0 up to 1. pow() gives other last bits on other processors; this takes the steps of nth_root()
- * in netlab/sockets/moments.py, one by one.
+ * Return the n-th root of a number from 0 up to 1. pow() rounds differently on other processors, so this repeats the steps of
+ * nth_root() in netlab_engines/sockets/moments.py.
  */
 double nth_root(double value, uint64_t n)
 {

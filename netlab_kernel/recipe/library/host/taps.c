@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the taps tell, some hundred packets at a time. */
+/* Captured packets of the taps, collected in blocks of some hundred packets for each answer. */
 #include <stdlib.h>
 #include <string.h>
 #include "kernel.h"
@@ -14,15 +14,15 @@ struct block {
 };
 
 static struct block *blocks;
-static unsigned int count, room;
+static unsigned int count, capacity;
 
 void add_tap(const struct tap *tap)
 {
 	char device[sizeof(tap->device) + 1] = { 0 };
 
 	memcpy(device, tap->device, sizeof(tap->device));
-	if (count == room) {
-		struct block *more = allocate((room = 2 * room + 16) * sizeof(*more));
+	if (count == capacity) {
+		struct block *more = allocate((capacity = 2 * capacity + 16) * sizeof(*more));
 
 		if (count)
 			memcpy(more, blocks, count * sizeof(*more));
@@ -33,7 +33,7 @@ void add_tap(const struct tap *tap)
 	must(library_tap(device, count++, tap->outgoing, tap->snap_bytes), "capture packets");
 }
 
-static void tell_block(unsigned int number)
+static void report_block(unsigned int number)
 {
 	struct block *block = &blocks[number];
 	uint32_t head[2] = { number, block->packets };
@@ -43,18 +43,18 @@ static void tell_block(unsigned int number)
 	block->packets = block->used = 0;
 }
 
-void tell_packets(void)
+void report_packets(void)
 {
 	for (unsigned int i = 0; i < count; i++)
-		tell_block(i);
+		report_block(i);
 }
 
-/* The kernel goes on to tell its packets, which nobody keeps. */
+/* Close a tap. The kernel still hands over its packets, which are discarded from now on. */
 void close_tap(uint32_t number)
 {
 	if (number >= count)
 		fail("There is no tap %u.", number);
-	tell_block(number);
+	report_block(number);
 	blocks[number].closed = 1;
 }
 
@@ -76,7 +76,7 @@ void *host_packet(const struct library_packet *given)
 	if (block->closed)
 		return block->bytes;
 	if (block->used + packet.size > BLOCK_BYTES)
-		tell_block(given->tap);
+		report_block(given->tap);
 	at = block->bytes + block->used;
 	memcpy(at, &packet, sizeof(packet));
 	block->used += packet.size;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The traffic: a thread of the kernel for each sender and each receiver, with the system calls, in the order, that
- * netlab's Python agent makes in the pocket kernel. Where the two could differ, the same run would give two answers.
+ * The traffic. Each sender and each receiver is a thread of the kernel. It makes the same system calls in the same order as
+ * netlab's Python agent in the pocket kernel, because otherwise the same run would give other results there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <library_tcp.h>	/* the kernel's own: the machine's may be older */
+#include <library_tcp.h>	/* this kernel's header; the machine's may be older */
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@
 #define MEMORY_WORDS 9
 #define DROPS_WORD 8
 #define ICMP_FILTER_OPTION 1
-#define UDP_NAP_NS NS_PER_MS
+#define UDP_READ_INTERVAL_NS NS_PER_MS
 #define MAX_DATAGRAM_BYTES 65536
 #define MIN_WAIT_NS (100 * NS_PER_MS)
 #define CLOCK 1				/* CLOCK_MONOTONIC */
@@ -37,20 +37,20 @@
 #define ECHO_REPLY 0
 #define STAMP_BYTES 16
 
-/* A moment that one thread waits for and another brings about. */
-struct moment {
+/* An event that happens once: some threads wait until another one signals it. */
+struct completion {
 	int descriptor;
-	int is_here;
+	int is_done;
 };
 
 struct echoes {
 	struct echo *rows;
-	uint64_t count, replies, room;
+	uint64_t count, replies, capacity;
 };
 
 struct responses {
 	struct response *rows;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 struct traffic {
@@ -59,18 +59,18 @@ struct traffic {
 	int source, sink, listener;
 	int launched;
 	int failed;			/* errno of what ended it early */
-	const char *tried;
-	struct moment ended;
+	const char *failed_call;
+	struct completion ended;
 	/* TCP */
-	struct moment read_out;
-	int finished, has_total, told_end;
+	struct completion all_read;
+	int finished, has_total, end_reported;
 	uint64_t read_bytes, connect_ns, first_ns, last_ns;
 	struct reading total, last_reading;
 	int has_last_reading;
 	struct responses responses;	/* requests */
 	/* UDP */
-	int started, stopping, halted;
-	struct books books;
+	int started, stopping, stop_sending;
+	struct stream_counters counters;
 	uint64_t sent_datagrams, sent_bytes;
 	unsigned char *datagram;
 	/* echo */
@@ -79,9 +79,9 @@ struct traffic {
 };
 
 static struct traffic **all;
-static size_t all_count, all_room;
+static size_t all_count, all_capacity;
 uint64_t origin_ns;
-static uint64_t interval_ns, steps_known;
+static uint64_t interval_ns, step_count;
 static int payload_file = -1;
 
 void sleep_until(uint64_t when_ns)
@@ -92,23 +92,23 @@ void sleep_until(uint64_t when_ns)
 		call(clock_nanosleep, CLOCK, 1 /* TIMER_ABSTIME */, &when, NULL);
 }
 
-static void moment_make(struct moment *moment)
+static void completion_open(struct completion *completion)
 {
-	moment->descriptor = must(call(eventfd2, 0, 0), "make an event");
+	completion->descriptor = must(call(eventfd2, 0, 0), "make an event");
 }
 
-static void moment_come(struct moment *moment)
+static void completion_signal(struct completion *completion)
 {
 	uint64_t one = 1;
 
-	moment->is_here = 1;
-	call(write, moment->descriptor, &one, sizeof(one));
+	completion->is_done = 1;
+	call(write, completion->descriptor, &one, sizeof(one));
 }
 
-static void moment_wait(struct moment *moment, uint64_t until_ns)
+static void completion_wait(struct completion *completion, uint64_t until_ns)
 {
-	while (!moment->is_here && now_ns() < until_ns) {
-		struct pollfd waiting = { .fd = moment->descriptor, .events = POLLIN };
+	while (!completion->is_done && now_ns() < until_ns) {
+		struct pollfd waiting = { .fd = completion->descriptor, .events = POLLIN };
 		uint64_t left_ns = until_ns - now_ns();
 		struct timespec left = { left_ns / NS_PER_S, left_ns % NS_PER_S };
 
@@ -143,14 +143,14 @@ static void tune_tcp(struct traffic *t, int descriptor)
 {
 	const struct flow *flow = &t->flow;
 
-	/* Who only receives has no window to choose. */
+	/* The receiver has no congestion window, so the user's control is not asked about it. */
 	const char *congestion = descriptor == t->listener && !strcmp(flow->congestion, "own") ? "reno" : flow->congestion;
 
 	if (call(setsockopt, descriptor, IPPROTO_TCP, TCP_OPTION_CONGESTION, congestion, strlen(congestion)) < 0)
 		fail("%s could not be set up: This kernel has no congestion control '%s'. Choose another one.", t->label,
 		     flow->congestion);
 	if (flow->window_bytes) {
-		/* Room for the kernel's bookkeeping, so that the clamp and not the buffer is what limits. */
+		/* The kernel's overhead counts against the buffer; make it so large that only the clamp limits the window. */
 		uint64_t buffer = 4ull * flow->window_bytes;
 
 		set_up(t, set(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, buffer > 0x3fffffff ? 0x3fffffff : buffer), "its buffer");
@@ -172,7 +172,7 @@ static void open_tcp(struct traffic *t)
 	enter_node(t->flow.src);
 	set_up(t, t->source = call(socket, AF_INET, SOCK_STREAM, 0), "socket");
 	tune_tcp(t, t->source);
-	moment_make(&t->read_out);
+	completion_open(&t->all_read);
 }
 
 /* The client is the flow's source, but the server's socket is the one that sends the data. */
@@ -190,13 +190,13 @@ static void open_udp(struct traffic *t)
 	enter_node(t->flow.dst);
 	set_up(t, t->sink = call(socket, AF_INET, SOCK_DGRAM, 0), "socket");
 	set_up(t, call(bind, t->sink, &address, sizeof(address)), "bind");
-	/* Reading late then costs no precision. */
+	/* With the kernel's time stamps, reading late costs no precision. */
 	set_up(t, set(t->sink, SOL_SOCKET, STAMP_OPTION, 1), "time stamps");
 	set_up(t, set(t->sink, SOL_SOCKET, SO_RCVBUFFORCE, UDP_RECEIVE_BUFFER_BYTES), "its buffer");
 	enter_node(t->flow.src);
 	set_up(t, t->source = call(socket, AF_INET, SOCK_DGRAM, 0), "socket");
-	/* What stands in the sender's own interface counts against its socket: with a small one the socket would wait, and
-	 * send late, where the queue should drop.
+	/* Datagrams in the queue of the sender's own interface count against its socket. With a small buffer the socket would block,
+	 * and send late, although the queue should drop.
 	 */
 	set_up(t, set(t->source, SOL_SOCKET, SO_SNDBUFFORCE, UDP_SEND_BUFFER_BYTES), "its buffer");
 	t->datagram = allocate(t->flow.payload_bytes);
@@ -212,19 +212,19 @@ static void open_ping(struct traffic *t)
 	t->datagram = allocate(8 + t->flow.payload_bytes);
 }
 
-/* Bytes in memory, so that sending them copies nothing. */
+/* Make a file in memory with the payload of TCP, because sendfile() from it copies nothing. */
 static void open_payload(void)
 {
 	static uint32_t words[PAYLOAD_PERIOD_BYTES / 4];
 	static const uint32_t key[1];
-	struct twister chance;
+	struct twister generator;
 
 	if (payload_file >= 0)
 		return;
-	/* Python's random.Random(0).randbytes(). */
-	twister_start(&chance, key, 1);
+	/* The bytes are the ones of Python's random.Random(0).randbytes(). */
+	twister_start(&generator, key, 1);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		words[i] = twister_word(&chance);
+		words[i] = twister_word(&generator);
 	payload_file = must(call(openat, AT_FDCWD, "/payload", O_RDWR | O_CREAT, 0600), "make a file in memory");
 	for (size_t done = 0; done < SEND_CHUNK_BYTES; done += sizeof(words))
 		must(call(write, payload_file, words, sizeof(words)), "fill a file in memory");
@@ -234,8 +234,8 @@ void add_flow(const struct flow *flow, const char *label)
 {
 	struct traffic *t = allocate(sizeof(*t));
 
-	if (all_count == all_room) {
-		struct traffic **more = allocate((all_room = 2 * all_room + 16) * sizeof(*more));
+	if (all_count == all_capacity) {
+		struct traffic **more = allocate((all_capacity = 2 * all_capacity + 16) * sizeof(*more));
 
 		if (all_count)
 			memcpy(more, all, all_count * sizeof(*more));
@@ -248,7 +248,7 @@ void add_flow(const struct flow *flow, const char *label)
 	t->label = strcpy(allocate(strlen(label) + 1), label);
 	t->source = t->sink = t->listener = -1;
 	t->first_ns = t->last_ns = NONE;
-	moment_make(&t->ended);
+	completion_open(&t->ended);
 	if (flow->kind == FLOW_TCP) {
 		open_payload();
 		open_tcp(t);
@@ -307,15 +307,15 @@ static uint64_t last_arrival_ns(struct traffic *t)
 
 	if (read_info(t->sink, &info) < 0)
 		return now_ns();
-	/* The kernel's tick is 1 to 10 ms: below that, now is nearer to the truth. */
+	/* The kernel's tick is 1 to 10 ms. For shorter times, now is more accurate. */
 	return info.tcpi_last_data_recv > 10 ? now_ns() - info.tcpi_last_data_recv * NS_PER_MS : now_ns();
 }
 
-/* A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while the path
- * holds far less than the buffer: not on a long path, nor where the window is what is asked about. The last bytes of a
- * transfer, fewer than such a mark, would not wake the reader when they come.
+/* Let the reader wake up once per many segments, because a wake-up takes longer than a segment. Unread bytes narrow the window,
+ * which has no effect while the path holds far less than the buffer. So this is not done on long paths, nor if the window is
+ * limited; nor in transfers, whose last bytes could be fewer than the threshold and would not wake the reader.
  */
-static void wake_rarely(struct traffic *t, uint64_t bytes, uint64_t took_ns)
+static void raise_wakeup_threshold(struct traffic *t, uint64_t bytes, uint64_t took_ns)
 {
 	struct tcp_info info;
 	uint64_t unread;
@@ -328,7 +328,7 @@ static void wake_rarely(struct traffic *t, uint64_t bytes, uint64_t took_ns)
 	}
 }
 
-/* What is left to come and no more: the read then ends with the last byte and does not wait for the stream's end. */
+/* Return the number of bytes to read: at most the rest of the transfer, so that the read ends with its last byte. */
 static uint64_t chunk_bytes(const struct traffic *t)
 {
 	uint64_t left = t->flow.num_bytes == NONE ? 0 : t->flow.num_bytes - t->read_bytes;
@@ -340,21 +340,21 @@ static int receive_tcp(void *argument)
 {
 	struct traffic *t = argument;
 	/* MSG_TRUNC never touches the buffer. */
-	void *nowhere = t;
+	void *unused_buffer = t;
 	uint64_t read_ns, before_ns;
 	long count = call(accept4, t->listener, NULL, NULL, 0);
 
-	/* The flow ended before a connection came. */
+	/* The flow ended before a connection arrived. */
 	if (count < 0)
 		return 0;
 	t->sink = count;
 	call(close, t->listener);
 	t->listener = -1;
-	/* The first read returns with the first bytes and tells when they came; the others wait for much. */
-	count = call(recvfrom, t->sink, nowhere, chunk_bytes(t), MSG_TRUNC, NULL, NULL);
+	/* The first read returns with the first bytes, to learn their arrival; later reads wait for large chunks. */
+	count = call(recvfrom, t->sink, unused_buffer, chunk_bytes(t), MSG_TRUNC, NULL, NULL);
 	if (count > 0) {
 		t->first_ns = now_ns();
-		/* The first full segment made the kernel (6.6 and later) derive the clamp from the buffer anew. */
+		/* Since 6.6, the kernel derives the clamp from the buffer again at the first full segment. */
 		if (t->flow.window_bytes)
 			set(t->sink, IPPROTO_TCP, TCP_OPTION_WINDOW_CLAMP, t->flow.window_bytes);
 	}
@@ -363,31 +363,31 @@ static int receive_tcp(void *argument)
 		t->read_bytes += count;
 		if (t->read_bytes == t->flow.num_bytes)
 			t->last_ns = read_ns;
-		count = call(recvfrom, t->sink, nowhere, chunk_bytes(t), MSG_TRUNC | MSG_WAITALL, NULL, NULL);
+		count = call(recvfrom, t->sink, unused_buffer, chunk_bytes(t), MSG_TRUNC | MSG_WAITALL, NULL, NULL);
 		before_ns = read_ns;
 		read_ns = now_ns();
 		if (count == RECEIVE_CHUNK_BYTES && read_ns > before_ns)
-			wake_rarely(t, count, read_ns - before_ns);
+			raise_wakeup_threshold(t, count, read_ns - before_ns);
 	}
-	/* After the flow's end nothing counts: a reset that comes late through a full queue ends the read only then. */
+	/* Ignore times after the flow's end: a full queue may delay the reset that ends this read. */
 	if (t->first_ns != NONE && t->last_ns == NONE && !t->has_total) {
 		uint64_t last_ns = last_arrival_ns(t);
 
 		t->last_ns = last_ns > t->first_ns ? last_ns : t->first_ns;
 	}
 	t->finished = 1;
-	moment_come(&t->read_out);
+	completion_signal(&t->all_read);
 	return 0;
 }
 
-/* Send so many bytes, or NONE for all that the socket takes until then. It is an end of this flow, which may be closed
- * meanwhile. Returns whether all were sent.
+/* Send a number of bytes from an end of this flow, which may be closed meanwhile; NONE sends as many as the socket takes until
+ * the end. Returns 1 if all were sent.
  */
 static int send_bytes(const struct traffic *t, const int *descriptor, uint64_t num_bytes, uint64_t end_ns)
 {
 	uint64_t sent_bytes = 0, count = SEND_CHUNK_BYTES;
 
-	/* The kernel reports room only when a third of the send buffer is free, so a wake-up serves many packets. */
+	/* The kernel reports free space only if a third of the send buffer is free, so each wake-up sends many packets. */
 	call(fcntl, *descriptor, F_SETFL, O_NONBLOCK);
 	while (!t->has_total) {
 		uint64_t left_ns;
@@ -410,11 +410,11 @@ static int send_bytes(const struct traffic *t, const int *descriptor, uint64_t n
 		} else if (done != -EAGAIN) {
 			break;
 		} else if (left_ns >= NS_PER_MS) {
-			struct pollfd room = { .fd = *descriptor, .events = POLLOUT | POLLRDHUP };
-			/* Whole milliseconds, as poll() takes them. */
+			struct pollfd writable = { .fd = *descriptor, .events = POLLOUT | POLLRDHUP };
+			/* Round down to milliseconds, because the agent's poll() takes milliseconds. */
 			struct timespec left = { left_ns / NS_PER_S, left_ns % NS_PER_S / NS_PER_MS * NS_PER_MS };
 
-			call(ppoll, &room, 1, &left, NULL, 8);
+			call(ppoll, &writable, 1, &left, NULL, 8);
 		} else {
 			sleep_until(end_ns);
 		}
@@ -430,11 +430,11 @@ static void send_tcp(struct traffic *t, uint64_t end_ns)
 
 static void close_tcp(struct traffic *t)
 {
-	/* A reset drops what the sender still holds, so nothing runs on after the flow's end. */
+	/* A reset drops the sender's unsent bytes, so nothing is sent after the flow's end. */
 	struct { int on, seconds; } reset = { 1, 0 };
 	int *ends[] = { &t->source, &t->sink, &t->listener };
 
-	/* Closing alone would leave its thread waiting for a connection. */
+	/* Closing alone would leave the thread of the listener waiting for a connection. */
 	call(shutdown, t->listener, SHUT_RDWR);
 	for (int i = 0; i < 3; i++) {
 		if (*ends[i] < 0)
@@ -454,16 +454,16 @@ static void end_tcp(struct traffic *t)
 	if (t->last_ns == NONE)
 		t->last_ns = now_ns();
 	t->has_total = 1;
-	/* The receiver's thread still reads from it: the reset ends that. */
+	/* The reset ends the read of the receiver's thread. */
 	close_tcp(t);
-	moment_come(&t->ended);
+	completion_signal(&t->ended);
 }
 
-/* Connect the flow's socket at its start. Returns whether it is connected, and the flow not stopped meanwhile. */
+/* Connect the flow's socket at its start. Returns 1 if it is connected and the flow was not stopped meanwhile. */
 static int connect_tcp(struct traffic *t, int descriptor)
 {
 	struct sockaddr_in address = address_of(&t->flow);
-	struct timespec patience = { CONNECT_PATIENCE_S, 0 }, for_ever = { 0, 0 };
+	struct timespec timeout = { CONNECT_TIMEOUT_S, 0 }, no_timeout = { 0, 0 };
 	long result;
 
 	enter_node(t->flow.src);
@@ -471,16 +471,16 @@ static int connect_tcp(struct traffic *t, int descriptor)
 	if (t->has_total)
 		return 0;
 	t->connect_ns = now_ns();
-	call(setsockopt, descriptor, SOL_SOCKET, SEND_TIMEOUT_OPTION, &patience, sizeof(patience));
+	call(setsockopt, descriptor, SOL_SOCKET, SEND_TIMEOUT_OPTION, &timeout, sizeof(timeout));
 	result = call(connect, descriptor, &address, sizeof(address));
-	call(setsockopt, descriptor, SOL_SOCKET, SEND_TIMEOUT_OPTION, &for_ever, sizeof(for_ever));
+	call(setsockopt, descriptor, SOL_SOCKET, SEND_TIMEOUT_OPTION, &no_timeout, sizeof(no_timeout));
 	if (t->has_total)
 		return 0;
 	if (result < 0) {
 		t->failed = result == -EINPROGRESS ? ETIMEDOUT : -result;
-		t->tried = "connect";
+		t->failed_call = "connect";
 		close_tcp(t);
-		moment_come(&t->ended);
+		completion_signal(&t->ended);
 		return 0;
 	}
 	return 1;
@@ -493,10 +493,10 @@ static int run_tcp(void *argument)
 
 	if (!connect_tcp(t, t->source))
 		return 0;
-	/* As applications do: the receiver accepts on its own. */
+	/* Send without waiting for the receiver's accept(), as applications do. */
 	send_tcp(t, end_ns);
 	if (t->flow.num_bytes != NONE)
-		moment_wait(&t->read_out, end_ns);
+		completion_wait(&t->all_read, end_ns);
 	else
 		sleep_until(end_ns);
 	end_tcp(t);
@@ -510,7 +510,7 @@ static int serve_requests(void *argument)
 	struct traffic *t = argument;
 	uint64_t end_ns = origin_ns + t->flow.end_ns, read_bytes = 0;
 	/* MSG_TRUNC never touches the buffer. */
-	void *nowhere = t;
+	void *unused_buffer = t;
 	long count = call(accept4, t->listener, NULL, NULL, 0);
 
 	if (count < 0)
@@ -522,7 +522,7 @@ static int serve_requests(void *argument)
 	while (!t->has_total) {
 		struct pollfd waiting = { .fd = t->source, .events = POLLIN | POLLRDHUP };
 
-		count = call(recvfrom, t->source, nowhere, t->flow.request_bytes - read_bytes, MSG_TRUNC, NULL, NULL);
+		count = call(recvfrom, t->source, unused_buffer, t->flow.request_bytes - read_bytes, MSG_TRUNC, NULL, NULL);
 		if (count == -EAGAIN) {
 			call(ppoll, &waiting, 1, NULL, NULL, 8);
 			continue;
@@ -541,8 +541,8 @@ static int serve_requests(void *argument)
 
 static struct response *add_response(struct responses *responses)
 {
-	if (responses->count == responses->room) {
-		struct response *more = allocate((responses->room = 2 * responses->room + 16) * sizeof(*more));
+	if (responses->count == responses->capacity) {
+		struct response *more = allocate((responses->capacity = 2 * responses->capacity + 16) * sizeof(*more));
 
 		if (responses->count)
 			memcpy(more, responses->rows, responses->count * sizeof(*more));
@@ -552,7 +552,7 @@ static struct response *add_response(struct responses *responses)
 	return &responses->rows[responses->count++];
 }
 
-/* Send a request and wait for the whole response. Returns whether it came before the flow's end. */
+/* Send a request and wait for the whole response. Returns 1 if it arrived before the flow's end. */
 static int exchange(struct traffic *t, uint64_t number, uint64_t end_ns)
 {
 	struct response *response = add_response(&t->responses);
@@ -577,7 +577,7 @@ static int exchange(struct traffic *t, uint64_t number, uint64_t end_ns)
 			return 0;
 		if (count < 0) {
 			t->failed = -count;
-			t->tried = "receive";
+			t->failed_call = "receive";
 			return 0;
 		}
 		left -= count;
@@ -598,11 +598,11 @@ static void end_requests(struct traffic *t)
 	if (t->last_ns == NONE)
 		t->last_ns = now_ns();
 	t->has_total = 1;
-	/* Closing alone would leave the threads that read from them waiting. */
+	/* Closing alone would leave the reading threads waiting. */
 	call(shutdown, t->sink, SHUT_RD);
 	call(shutdown, t->source, SHUT_RD);
 	close_tcp(t);
-	moment_come(&t->ended);
+	completion_signal(&t->ended);
 }
 
 static int run_client(void *argument)
@@ -633,7 +633,7 @@ static int end_at_time(void *argument)
 {
 	struct traffic *t = argument;
 
-	moment_wait(&t->ended, origin_ns + t->flow.end_ns);
+	completion_wait(&t->ended, origin_ns + t->flow.end_ns);
 	end_requests(t);
 	return 0;
 }
@@ -672,7 +672,7 @@ static int send_until(struct traffic *t, uint64_t due)
 			done = call(sendto, t->source, t->datagram, t->flow.payload_bytes, 0, NULL, 0);
 		if (done < 0) {
 			t->failed = -done;
-			t->tried = "send";
+			t->failed_call = "send";
 			return 0;
 		}
 		t->sent_datagrams++;
@@ -681,7 +681,7 @@ static int send_until(struct traffic *t, uint64_t due)
 	return 1;
 }
 
-/* How many datagrams are due in the first so many ns, their end excluded. */
+/* Return the number of datagrams that are due before this time since the start. */
 static uint64_t due_before(const struct flow *flow, uint64_t elapsed_ns)
 {
 	unsigned __int128 each = (unsigned __int128)flow->payload_bytes * 8 * NS_PER_S;
@@ -697,7 +697,7 @@ static void send_evenly(struct traffic *t, uint64_t start_ns, uint64_t total)
 
 	if (burst < 1)
 		burst = 1;
-	while (t->sent_datagrams < total && !t->halted) {
+	while (t->sent_datagrams < total && !t->stop_sending) {
 		uint64_t due = due_before(flow, now_ns() - start_ns + 1);
 		int late;
 
@@ -713,20 +713,20 @@ static void send_evenly(struct traffic *t, uint64_t start_ns, uint64_t total)
 	}
 }
 
-/* Uniform moments in order, one by one: the smallest of n uniform numbers in (x, 1) is 1 - (1 - x) U^(1/n). */
+/* Draw uniform times in ascending order, one by one: the smallest of n uniform numbers in (x, 1) is 1 - (1 - x) U^(1/n). */
 static void send_spread(struct traffic *t, uint64_t start_ns, uint64_t duration_ns, uint64_t total)
 {
-	struct twister *chance = allocate(sizeof(*chance));
+	struct twister *generator = allocate(sizeof(*generator));
 	double left_share = 1.0;
 
-	twister_start(chance, t->flow.key, t->flow.key_words);
-	for (uint64_t left = total; left && !t->halted; left--) {
-		left_share *= nth_root(twister_next(chance), left);
+	twister_start(generator, t->flow.key, t->flow.key_words);
+	for (uint64_t left = total; left && !t->stop_sending; left--) {
+		left_share *= nth_root(twister_next(generator), left);
 		sleep_until(start_ns + (uint64_t)((1 - left_share) * duration_ns));
-		if (t->halted || !send_until(t, t->sent_datagrams + 1))
+		if (t->stop_sending || !send_until(t, t->sent_datagrams + 1))
 			break;
 	}
-	free(chance);
+	free(generator);
 }
 
 static int run_udp_sender(void *argument)
@@ -742,7 +742,7 @@ static int run_udp_sender(void *argument)
 	result = call(connect, t->source, &address, sizeof(address));
 	if (result < 0) {
 		t->failed = -result;
-		t->tried = "connect";
+		t->failed_call = "connect";
 	} else {
 		start_ns = now_ns();
 		total = end_ns > start_ns ? due_before(&t->flow, end_ns - start_ns) : 0;
@@ -751,15 +751,15 @@ static int run_udp_sender(void *argument)
 		else
 			send_evenly(t, start_ns, total);
 	}
-	moment_come(&t->ended);
+	completion_signal(&t->ended);
 	return 0;
 }
 
-/* Book all that has arrived until now. */
+/* Count all datagrams that have arrived. */
 static void read_datagrams(struct traffic *t)
 {
-	/* One at a time and without a switch in between, so one buffer serves all. */
-	static unsigned char head[UDP_HEADER_BYTES], control[64];
+	/* All threads share the buffers, because no thread switches while it uses them. */
+	static unsigned char head[MEASUREMENT_HEADER_BYTES], control[64];
 
 	for (;;) {
 		struct iovec vector = { head, sizeof(head) };
@@ -777,11 +777,12 @@ static void read_datagrams(struct traffic *t)
 			return;
 		stamp = CMSG_FIRSTHDR(&message);
 		port = (uint64_t)head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3];
-		if (bytes < UDP_HEADER_BYTES || port != t->flow.port || !stamp)
+		if (bytes < MEASUREMENT_HEADER_BYTES || port != t->flow.port || !stamp)
 			continue;
 		memcpy(when, CMSG_DATA(stamp), sizeof(when));
-		/* Stamps are of CLOCK_REALTIME, which is so far ahead of the other clock and runs beside it. */
-		book(&t->books, get64(head + 4), get64(head + 12) - realtime_ahead_ns, when[0] * NS_PER_S + when[1] - realtime_ahead_ns, bytes);
+		/* Time stamps are of CLOCK_REALTIME; its difference to CLOCK_MONOTONIC is constant. */
+		count_datagram(&t->counters, get64(head + 4), get64(head + 12) - realtime_ahead_ns,
+			       when[0] * NS_PER_S + when[1] - realtime_ahead_ns, bytes);
 	}
 }
 
@@ -796,15 +797,15 @@ static int receive_udp(void *argument)
 		if (t->stopping)
 			break;
 		read_datagrams(t);
-		/* A wake-up for each of many datagrams takes longer than the datagrams. */
-		sleep_until(now_ns() + UDP_NAP_NS);
+		/* Read several datagrams per wake-up, because a wake-up takes longer than a datagram. */
+		sleep_until(now_ns() + UDP_READ_INTERVAL_NS);
 	}
 	return 0;
 }
 
 /* ---- echo ---- */
 
-/* RFC 1071. */
+/* Return the checksum of RFC 1071. */
 static uint16_t internet_checksum(const unsigned char *data, size_t bytes)
 {
 	uint32_t sum = 0;
@@ -827,8 +828,8 @@ static void send_echo(struct traffic *t)
 	uint16_t sum;
 
 	address.sin_port = 0;
-	if (echoes->count == echoes->room) {
-		struct echo *more = allocate((echoes->room = 2 * echoes->room + 64) * sizeof(*more));
+	if (echoes->count == echoes->capacity) {
+		struct echo *more = allocate((echoes->capacity = 2 * echoes->capacity + 64) * sizeof(*more));
 
 		if (echoes->count)
 			memcpy(more, echoes->rows, echoes->count * sizeof(*more));
@@ -865,7 +866,7 @@ static int run_ping(void *argument)
 		send_echo(t);
 		due_ns += t->flow.interval_ns;
 	}
-	moment_come(&t->ended);
+	completion_signal(&t->ended);
 	return 0;
 }
 
@@ -910,12 +911,12 @@ static void launch(struct traffic *t)
 		start_thread(end_at_time, t);
 		break;
 	case FLOW_UDP:
-		t->books.origin_ns = origin_ns;
-		t->books.interval_ns = interval_ns;
-		t->books.timely_ns = t->flow.end_ns - t->flow.start_ns;
-		t->books.interval_count = steps_known + 1;
-		t->books.grows = !steps_known;
-		t->books.intervals = allocate(t->books.interval_count * sizeof(*t->books.intervals));
+		t->counters.origin_ns = origin_ns;
+		t->counters.interval_ns = interval_ns;
+		t->counters.timely_ns = t->flow.end_ns - t->flow.start_ns;
+		t->counters.interval_count = step_count + 1;
+		t->counters.grows = !step_count;
+		t->counters.intervals = allocate(t->counters.interval_count * sizeof(*t->counters.intervals));
 		start_thread(receive_udp, t);
 		start_thread(run_udp_sender, t);
 		break;
@@ -938,12 +939,12 @@ static void sample_streams(uint32_t step)
 		struct stream_sample *sample = &samples[ready];
 		int known;
 
-		if ((t->flow.kind != FLOW_TCP && t->flow.kind != FLOW_REQUESTS) || t->told_end)
+		if ((t->flow.kind != FLOW_TCP && t->flow.kind != FLOW_REQUESTS) || t->end_reported)
 			continue;
 		*sample = (struct stream_sample){ .item = t->flow.item, .stream = t->flow.stream, .step = step };
-		/* The last reading of a stream that has just ended is its total; after that there is nothing to tell. */
+		/* Report the total as the last reading of a stream that has just ended, and nothing afterwards. */
 		if (t->has_total) {
-			t->told_end = 1;
+			t->end_reported = 1;
 			sample->reading = t->total;
 			known = t->has_last_reading;
 		} else {
@@ -965,7 +966,7 @@ static uint64_t at_least(uint64_t until_ns)
 	return until_ns > least_ns ? until_ns : least_ns;
 }
 
-/* Let what is under way arrive, at most until then. */
+/* Wait until all packets in flight have arrived, at most until this time. */
 static void finish(struct traffic *t, uint64_t until_ns)
 {
 	uint64_t pause_ns = 10 * NS_PER_MS;
@@ -973,12 +974,12 @@ static void finish(struct traffic *t, uint64_t until_ns)
 	switch (t->flow.kind) {
 	case FLOW_TCP:
 	case FLOW_REQUESTS:
-		moment_wait(&t->ended, at_least(until_ns));
+		completion_wait(&t->ended, at_least(until_ns));
 		break;
 	case FLOW_UDP:
 		while (t->started && now_ns() < until_ns) {
 			read_datagrams(t);
-			if (t->books.received_datagrams >= t->sent_datagrams)
+			if (t->counters.received_datagrams >= t->sent_datagrams)
 				break;
 			sleep_until(now_ns() + pause_ns < until_ns ? now_ns() + pause_ns : until_ns);
 			pause_ns += pause_ns / 2;
@@ -998,7 +999,7 @@ static void finish(struct traffic *t, uint64_t until_ns)
 	}
 }
 
-static void tell_tcp(struct traffic *t)
+static void report_tcp(struct traffic *t)
 {
 	struct tcp_total total = { .item = t->flow.item, .stream = t->flow.stream, .has_reading = t->has_last_reading,
 				   .first_ns = NONE, .reading = t->total };
@@ -1019,13 +1020,13 @@ static void tell_tcp(struct traffic *t)
 	answer(ANSWER_TCP, &total, sizeof(total), NULL, 0);
 }
 
-static void tell_udp(struct traffic *t)
+static void report_udp(struct traffic *t)
 {
-	const struct books *books = &t->books;
+	const struct stream_counters *counters = &t->counters;
 	uint32_t words[MEMORY_WORDS] = { 0 };
 	int bytes = sizeof(words);
 	struct udp_total total;
-	struct udp_interval *used = allocate((books->interval_count + 1) * sizeof(*used));
+	struct udp_interval *used = allocate((counters->interval_count + 1) * sizeof(*used));
 	size_t count = 0;
 
 	call(getsockopt, t->sink, SOL_SOCKET, MEMORY_OPTION, words, &bytes);
@@ -1034,46 +1035,46 @@ static void tell_udp(struct traffic *t)
 		.drops = words[DROPS_WORD],
 		.sent_bytes = t->sent_bytes,
 		.sent_datagrams = t->sent_datagrams,
-		.received_bytes = books->received_bytes,
-		.received_datagrams = books->received_datagrams,
-		.duplicates = books->duplicates,
-		.reordered = books->reordered,
-		.jitter_ns = books->jitter_ns,
-		.delay_min_ns = books->delay_min_ns,
-		.delay_max_ns = books->delay_max_ns,
-		.delay_sum_ns = books->delay_sum_ns,
-		.first_ns = books->received_datagrams ? books->first_ns - origin_ns : NONE,
-		.last_ns = books->received_datagrams ? books->last_ns - origin_ns : NONE,
-		.timely_bytes = books->timely_bytes,
-		.timely_datagrams = books->timely_datagrams,
-		.timely_duplicates = books->timely_duplicates,
-		.timely_last_ns = books->timely_datagrams ? books->timely_last_ns - origin_ns : NONE,
+		.received_bytes = counters->received_bytes,
+		.received_datagrams = counters->received_datagrams,
+		.duplicates = counters->duplicates,
+		.reordered = counters->reordered,
+		.jitter_ns = counters->jitter_ns,
+		.delay_min_ns = counters->delay_min_ns,
+		.delay_max_ns = counters->delay_max_ns,
+		.delay_sum_ns = counters->delay_sum_ns,
+		.first_ns = counters->received_datagrams ? counters->first_ns - origin_ns : NONE,
+		.last_ns = counters->received_datagrams ? counters->last_ns - origin_ns : NONE,
+		.timely_bytes = counters->timely_bytes,
+		.timely_datagrams = counters->timely_datagrams,
+		.timely_duplicates = counters->timely_duplicates,
+		.timely_last_ns = counters->timely_datagrams ? counters->timely_last_ns - origin_ns : NONE,
 	};
-	for (size_t i = 0; i < books->interval_count; i++)
-		if (books->intervals[i].datagrams) {
-			used[count] = books->intervals[i];
+	for (size_t i = 0; i < counters->interval_count; i++)
+		if (counters->intervals[i].datagrams) {
+			used[count] = counters->intervals[i];
 			used[count++].number = i;
 		}
 	answer(ANSWER_UDP, &total, sizeof(total), used, count * sizeof(*used));
 	free(used);
 }
 
-static void tell_responses(struct traffic *t)
+static void report_responses(struct traffic *t)
 {
 	uint32_t head[2] = { t->flow.item, t->flow.stream };
 
 	answer(ANSWER_RESPONSES, head, sizeof(head), t->responses.rows, t->responses.count * sizeof(*t->responses.rows));
 }
 
-static void tell(struct traffic *t)
+static void report(struct traffic *t)
 {
 	if (t->flow.kind == FLOW_TCP) {
-		tell_tcp(t);
+		report_tcp(t);
 	} else if (t->flow.kind == FLOW_REQUESTS) {
-		tell_tcp(t);
-		tell_responses(t);
+		report_tcp(t);
+		report_responses(t);
 	} else if (t->flow.kind == FLOW_UDP) {
-		tell_udp(t);
+		report_udp(t);
 	} else if (t->flow.kind == FLOW_PING) {
 		uint32_t head[2] = { t->flow.item, 0 };
 
@@ -1082,16 +1083,16 @@ static void tell(struct traffic *t)
 	if (t->failed) {
 		uint32_t head[2] = { t->flow.item, t->failed };
 
-		answer(ANSWER_ERROR, head, sizeof(head), t->tried, strlen(t->tried));
+		answer(ANSWER_ERROR, head, sizeof(head), t->failed_call, strlen(t->failed_call));
 	}
 }
 
-/* ---- its time ---- */
+/* ---- begin, advance, finish ---- */
 
 void begin_traffic(const struct go *go)
 {
 	interval_ns = go->interval_ns;
-	steps_known = go->steps;
+	step_count = go->steps;
 	wait_for_interfaces();
 	origin_ns = (now_ns() + SETTLE_NS + TRAFFIC_AT_NS - 1) / TRAFFIC_AT_NS * TRAFFIC_AT_NS;
 	make_first_changes();
@@ -1102,9 +1103,9 @@ void begin_traffic(const struct go *go)
 
 void advance_traffic(const struct advance *advance)
 {
-	static uint64_t step, told_ns;
+	static uint64_t step, reported_ns;
 
-	/* What came since. */
+	/* Launch the flows that were added since the last call. */
 	for (size_t i = 0; i < all_count; i++)
 		if (!all[i]->launched)
 			launch(all[i]);
@@ -1114,8 +1115,8 @@ void advance_traffic(const struct advance *advance)
 		sleep_until(origin_ns + step * interval_ns);
 		sample_streams(step);
 		sample_queues(step);
-		if (advance->progress_ns && step * interval_ns >= told_ns + advance->progress_ns) {
-			told_ns = step * interval_ns;
+		if (advance->progress_ns && step * interval_ns >= reported_ns + advance->progress_ns) {
+			reported_ns = step * interval_ns;
 			answer(ANSWER_PROGRESS, &step, sizeof(step), NULL, 0);
 		}
 	}
@@ -1134,7 +1135,7 @@ void stop_item(uint32_t item)
 		else if (t->flow.kind == FLOW_REQUESTS)
 			end_requests(t);
 		else if (t->flow.kind == FLOW_UDP)
-			t->halted = 1;
+			t->stop_sending = 1;
 		else if (t->flow.kind == FLOW_PROGRAM)
 			stop_ends(t->ends);
 		else
@@ -1146,15 +1147,15 @@ void finish_traffic(uint64_t until_ns)
 {
 	for (size_t i = 0; i < all_count; i++)
 		finish(all[i], origin_ns + until_ns);
-	tell_packets();
+	report_packets();
 }
 
-void tell_tables(void)
+void report_tables(void)
 {
 	for (size_t i = 0; i < all_count; i++) {
 		if (all[i]->flow.kind == FLOW_UDP && all[i]->launched && !all[i]->stopping)
 			read_datagrams(all[i]);
-		tell(all[i]);
+		report(all[i]);
 	}
 }
 
@@ -1167,5 +1168,5 @@ void run_traffic(const struct go *go)
 	begin_traffic(go);
 	advance_traffic(&whole);
 	finish_traffic(end_ns);
-	tell_tables();
+	report_tables();
 }

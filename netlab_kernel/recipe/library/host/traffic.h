@@ -12,11 +12,11 @@
 #define READ_EVERY_NS 1000000ull
 #define SHORT_RTT_US 1000
 #define MAX_UNREAD_BYTES (4 << 20)
-#define CONNECT_PATIENCE_S 60
+#define CONNECT_TIMEOUT_S 60
 #define UDP_SEND_BUFFER_BYTES (1 << 28)	/* of the sender's socket */
 #define UDP_RECEIVE_BUFFER_BYTES (32 << 20)
-#define UDP_BURST_NS 1000000ull	/* the longest time whose datagrams may leave back to back */
-#define UDP_HEADER_BYTES 20
+#define UDP_BURST_NS 1000000ull	/* longest time whose datagrams may leave back to back */
+#define MEASUREMENT_HEADER_BYTES 20	/* first bytes of a datagram's payload: stream id (4), sequence number (8), time of sending (8) */
 #define SETTLE_NS 10000000ull	/* from the last step of the set-up to the traffic, at least */
 /*
  * The kernel's timers of more than 63 ms expire at multiples of 8, 64 or 512 ms since its boot (the levels of its timer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the kernel and the program around it want of a C library and of a compiler's run-time, for WebAssembly. */
+/* The functions of a C library and of a compiler's run-time that the kernel and its program need in WebAssembly. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -85,30 +85,30 @@ char *strncpy(char *to, const char *from, size_t n)
 
 uint16_t htons(uint16_t x) { return x << 8 | x >> 8; }
 
-/* ---- the heap: powers of two, between the program's data and the kernel's memory ---- */
+/* ---- the heap: blocks of powers of two, between the program's data and the kernel's memory ---- */
 
 extern unsigned char __heap_base;
 #define HEAP_END 0x4000000ul		/* the kernel's PAGE_OFFSET */
-struct piece { uint64_t size_class, next; };
-static struct piece *unused[64];
+struct chunk { uint64_t size_class, next; };
+static struct chunk *free_chunks[64];
 static unsigned long top;
 
 void *malloc(size_t n)
 {
 	unsigned int size_class = 5;
-	struct piece *p;
+	struct chunk *p;
 
 	while ((1ul << size_class) < n + sizeof(*p))
 		size_class++;
-	p = unused[size_class];
+	p = free_chunks[size_class];
 	if (p) {
-		unused[size_class] = (struct piece *)p->next;
+		free_chunks[size_class] = (struct chunk *)p->next;
 	} else {
 		if (!top)
 			top = ((unsigned long)&__heap_base + 15) & ~15ul;
 		if ((1ul << size_class) > HEAP_END - top)
 			return NULL;
-		p = (struct piece *)top;
+		p = (struct chunk *)top;
 		top += 1ul << size_class;
 	}
 	p->size_class = size_class;
@@ -117,11 +117,11 @@ void *malloc(size_t n)
 
 void free(void *given)
 {
-	struct piece *p = (struct piece *)given - 1;
+	struct chunk *p = (struct chunk *)given - 1;
 
 	if (given) {
-		p->next = (uint64_t)unused[p->size_class];
-		unused[p->size_class] = p;
+		p->next = (uint64_t)free_chunks[p->size_class];
+		free_chunks[p->size_class] = p;
 	}
 }
 
@@ -134,30 +134,30 @@ void *calloc(size_t count, size_t n)
 
 void *realloc(void *given, size_t n)
 {
-	size_t had = given ? (1ul << ((struct piece *)given - 1)->size_class) - sizeof(struct piece) : 0;
+	size_t old_bytes = given ? (1ul << ((struct chunk *)given - 1)->size_class) - sizeof(struct chunk) : 0;
 	void *p;
 
-	if (n <= had)
+	if (n <= old_bytes)
 		return given;
 	p = malloc(n);
 	if (p && given) {
-		memcpy(p, given, had);
+		memcpy(p, given, old_bytes);
 		free(given);
 	}
 	return p;
 }
 
-/* ---- words ---- */
+/* ---- error texts ---- */
 
-static const char *const sentences[] = {
+static const char *const error_texts[] = {
 #include "errors.h"
 };
 
 char *strerror(int number)
 {
-	if (number < 0 || (size_t)number >= sizeof(sentences) / sizeof(*sentences) || !sentences[number])
+	if (number < 0 || (size_t)number >= sizeof(error_texts) / sizeof(*error_texts) || !error_texts[number])
 		return "Unknown error";
-	return (char *)sentences[number];
+	return (char *)error_texts[number];
 }
 
 /* ---- 128 bits ---- */
@@ -224,7 +224,7 @@ u128 __lshrti3(u128 x, int n)
 	return r.all;
 }
 
-/* ---- numbers with a fraction, of which none here is subnormal ---- */
+/* ---- floating-point numbers, none of them subnormal ---- */
 
 union parts { double number; uint64_t bits; };
 

@@ -20,7 +20,7 @@ unsigned long memory_start, memory_end;
 static struct library_boot boot;
 static u64 random_state;
 
-/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), as in the User-Mode kernel: the generator starts from it. */
+/* The seed of the generator, by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) as in User-Mode Linux. */
 unsigned long library_random_longs(unsigned long *words, unsigned long count)
 {
 	unsigned long i;
@@ -108,10 +108,10 @@ static void no_stop(struct seq_file *file, void *v) { }
 static int no_show(struct seq_file *file, void *v) { return 0; }
 const struct seq_operations cpuinfo_op = { .start = no_cpu, .next = no_next_cpu, .stop = no_stop, .show = no_show };
 
-/* The last step of booting, on the first process: from here on the host program says what happens. */
+/* The last step of booting, in the first process: hand over to the host program. */
 static int __init start_host(void)
 {
-	/* Threads that end leave nothing behind to be waited for. */
+	/* Ignore SIGCHLD, so that ended threads do not stay as zombies. */
 	kernel_sigaction(SIGCHLD, SIG_IGN);
 	host_main();
 	return 0;

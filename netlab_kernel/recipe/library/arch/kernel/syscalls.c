@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* System calls are function calls. What the way back to user space would do is done after each. */
+/* System calls are function calls. Each is followed by the work that Linux does on the return to user space. */
 #include <linux/resume_user_mode.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
@@ -10,7 +10,7 @@
 
 #undef __SYSCALL
 #define __SYSCALL_WITH_COMPAT(nr, native, compat) __SYSCALL(nr, native)
-/* Those of an address space and of a signal frame make no sense here. */
+/* The library kernel has no address spaces and no signal frames. */
 #define library_sys_mmap library_sys_ni_syscall
 #define library_sys_rt_sigreturn library_sys_ni_syscall
 

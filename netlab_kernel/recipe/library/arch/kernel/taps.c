@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Taps: packets of a device are told to the host program as a packet socket's ring would tell them. They are copied at
- * once, as into a ring: a reference that is kept would change what TCP can do with its buffers, and so the run.
+ * Taps: they copy packets of a device to the host program, as into a packet socket's ring. They copy at once, because a
+ * reference to the buffer would change what TCP can do with it, and so the results.
  */
 #include <linux/if_packet.h>
 #include <linux/netdevice.h>
@@ -19,8 +19,8 @@ struct tap {
 	bool outgoing;
 };
 
-/* Of a segment that the network card was to cut: which kind, and how large its parts are. */
-static void tell_offload(const struct sk_buff *skb, struct library_packet *packet)
+/* Describe a segment that a network card would split: its kind and the size of the parts. */
+static void set_offload(const struct sk_buff *skb, struct library_packet *packet)
 {
 	if (!skb_is_gso(skb))
 		return;
@@ -35,7 +35,7 @@ static int on_packet(struct sk_buff *skb, struct net_device *device, struct pack
 		     struct net_device *original)
 {
 	struct tap *tap = container_of(type, struct tap, type);
-	/* What comes in has its Ethernet header in front of its data. */
+	/* An arriving packet has its Ethernet header in front of its data. */
 	unsigned int head = skb->data - skb_mac_header(skb);
 	struct library_packet packet = { .tap = tap->number };
 
@@ -44,7 +44,7 @@ static int on_packet(struct sk_buff *skb, struct net_device *device, struct pack
 		packet.time_ns = ktime_get_real_ns();
 		packet.length = skb->len;
 		packet.kept = min(skb->len, tap->snap_bytes);
-		tell_offload(skb, &packet);
+		set_offload(skb, &packet);
 		skb_copy_bits(skb, 0, host_packet(&packet), packet.kept);
 		skb_pull(skb, head);
 	}

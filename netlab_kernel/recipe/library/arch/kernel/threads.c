@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Threads: a switch is a swap of stacks. Nothing preempts, so only what a C function must preserve is saved. */
+/* Threads: a switch is a swap of stacks. Nothing preempts, so it saves only the registers that a C function must preserve. */
 #include <linux/init_task.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -17,14 +17,14 @@ void library_begin(struct task_struct *previous);
 
 #if defined(__wasm__)
 /*
- * WebAssembly keeps calls on a stack that no program can swap. Binaryen's pass "asyncify" gives each function two more
- * ways to run: leave and write down where it was (unwind), and go back there (rewind). A thread's calls are written to the
- * lower end of its stack in linear memory, whose upper end has what C needs addresses of.
+ * WebAssembly keeps calls on a stack that no program can swap. Binaryen's pass "asyncify" gives each function two more ways to
+ * run: to return and save its locals and position (unwind), and to return to that position (rewind). The saved calls of a thread
+ * are at the lower end of its stack in linear memory; at the upper end are the variables whose addresses C code takes.
  */
-unsigned int library_swaps_a_look = 4096;
-/* Asyncify's: how far it has written, and how far it may. It sees the memory after --memory64-lowering. */
-struct written { unsigned int at, end; };
-struct fiber { struct written calls; void *sp; int fresh; };
+unsigned int library_swaps_per_check = 4096;
+/* Asyncify's structure: the address that it writes next, and the limit. 32 bits, because --memory64-lowering comes first. */
+struct asyncify_calls { unsigned int at, end; };
+struct fiber { struct asyncify_calls calls; void *sp; int fresh; };
 #define ASYNCIFY(name) __attribute__((import_module("asyncify"), import_name(#name)))
 ASYNCIFY(start_unwind) void asyncify_start_unwind(unsigned int calls);
 ASYNCIFY(stop_unwind) void asyncify_stop_unwind(void);
@@ -35,9 +35,9 @@ void library_set_sp(void *sp);
 
 static struct fiber *running, *paused, outside;
 static void *passed;
-static int leaving, rewinding;
+static int unwinding, rewinding;
 
-/* A fiber at the lower end of a stack, above the word that tells of an overflow. */
+/* Make a fiber at the lower end of a stack, above the word by which Linux detects an overflow. */
 void *library_fresh_stack(void *stack)
 {
 	struct fiber *fiber = stack + 64;
@@ -56,22 +56,22 @@ noinline void *library_swap(void **save, void *load, void *argument)
 		asyncify_stop_rewind();
 		return passed;
 	}
-	if (leaving)
+	if (unwinding)
 		host_slept();
-	if (!(++swaps % library_swaps_a_look))
-		host_look();
+	if (!(++swaps % library_swaps_per_check))
+		host_check_progress();
 	*save = running;
 	running->sp = library_sp();
 	running->calls.at = (unsigned long)(running + 1);
 	running->calls.end = (unsigned long)running->sp - 1024;
-	leaving = 1;
+	unwinding = 1;
 	asyncify_start_unwind((unsigned long)&running->calls);
 	running = load;
 	passed = argument;
 	return NULL;
 }
 
-/* Back to the caller that let the kernel run, until it calls library_run(NULL). */
+/* Return to the caller that started the kernel, until it calls library_run(NULL). */
 int library_pause(void)
 {
 	if (!running)
@@ -80,7 +80,10 @@ int library_pause(void)
 	return 0;
 }
 
-/* The bottom of all threads. The compiler knows that library_begin() does not return; when it is unwound, it does. */
+/*
+ * Run the threads, all from here. The pointer is volatile because the compiler knows that library_begin() does not return,
+ * which is wrong when it is unwound.
+ */
 void library_run(void *first)
 {
 	static void (*volatile begin)(struct task_struct *) = library_begin;
@@ -98,14 +101,14 @@ void library_run(void *first)
 			asyncify_start_rewind((unsigned long)&fiber->calls);
 			begin(NULL);
 		}
-		leaving = 0;
+		unwinding = 0;
 		asyncify_stop_unwind();
 	}
 	library_set_sp(sp);
 }
 #else
 #if defined(__x86_64__)
-/* System V ABI: rbx, rbp and r12 to r15 are the callee's to keep. */
+/* By the System V ABI, a function must preserve rbx, rbp and r12 to r15. */
 asm(".pushsection .text\n"
     ".globl library_swap\n"
     "library_swap:\n"
@@ -125,7 +128,7 @@ asm(".pushsection .text\n"
 #define FRAME_WORDS 7
 #define FRAME_PC 6
 #elif defined(__aarch64__)
-/* AAPCS64: x19 to x30 and the lower halves of v8 to v15 are the callee's to keep. */
+/* By AAPCS64, a function must preserve x19 to x30 and the lower halves of v8 to v15. */
 asm(".pushsection .text\n"
     ".globl library_swap\n"
     "library_swap:\n"
@@ -150,10 +153,10 @@ asm(".pushsection .text\n"
 #define FRAME_WORDS 20
 #define FRAME_PC 11
 #else
-#error "The library kernel knows x86-64, aarch64 and WebAssembly."
+#error "The library kernel supports x86-64, aarch64 and WebAssembly."
 #endif
 
-/* A stack on which library_swap() returns into library_entry(). */
+/* Prepare a stack on which library_swap() returns to library_entry(). */
 void *library_fresh_stack(void *stack)
 {
 	unsigned long *sp = (unsigned long *)((unsigned long)stack + THREAD_SIZE - 256) - FRAME_WORDS;
@@ -165,9 +168,9 @@ void *library_fresh_stack(void *stack)
 
 void library_run(void *first)
 {
-	static void *never_again;
+	static void *discarded;
 
-	library_swap(&never_again, first, NULL);
+	library_swap(&discarded, first, NULL);
 	BUG();
 }
 #endif
@@ -199,7 +202,7 @@ int copy_thread(struct task_struct *p, const struct kernel_clone_args *args)
 	return 0;
 }
 
-/* A process of the kernel in which code of the host program runs. It shares its parent's open files. */
+/* Start a process of the kernel that runs a function of the host program. It shares its parent's open files. */
 long library_thread(int (*function)(void *), void *argument)
 {
 	struct kernel_clone_args args = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Time: it stands still while anything computes, and jumps to the next timer when everything sleeps. */
+/* Virtual time: the clock stands still while anything computes, and jumps to the next timer when all threads sleep. */
 #include <linux/clockchips.h>
 #include <linux/clocksource.h>
 #include <linux/cpu.h>
@@ -76,7 +76,7 @@ void __init time_init(void)
 	virtual_timer.cpumask = cpumask_of(0);
 	clocksource_register_hz(&virtual_clock, NSEC_PER_SEC);
 	clockevents_config_and_register(&virtual_timer, NSEC_PER_SEC, 1, 0x3fffffffffffffffUL);
-	/* The generic code takes less than a microsecond for noise and would come early again and again. */
+	/* The generic code has set a minimum of a microsecond, which would move timers that are due sooner. */
 	virtual_timer.min_delta_ns = 1;
 	virtual_timer.min_delta_ticks = 1;
 }
@@ -87,9 +87,9 @@ void arch_cpu_idle(void)
 	static struct pt_regs no_registers;
 	struct pt_regs *before;
 
-	/* Never is beyond the horizon too. */
+	/* Without a horizon, NEVER must be checked by itself. */
 	if (next_event_ns > library_horizon_ns || next_event_ns == NEVER)
-		host_stuck();
+		host_deadlock();
 	if (next_event_ns > library_now_ns)
 		library_now_ns = next_event_ns;
 	next_event_ns = NEVER;
@@ -102,7 +102,7 @@ void arch_cpu_idle(void)
 	raw_local_irq_disable();
 }
 
-/* A driver that waits by spinning gets its time at once. */
+/* Busy waiting advances the clock at once. */
 void __delay(unsigned long loops) { library_now_ns += loops; }
 void __udelay(unsigned long us) { library_now_ns += us * NSEC_PER_USEC; }
 void __ndelay(unsigned long ns) { library_now_ns += ns; }

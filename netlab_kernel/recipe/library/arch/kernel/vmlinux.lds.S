@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The sections of the kernel's objects in the order that its code expects, as one object to be linked with the host program. */
+/* Joins the kernel's objects to one object, with sections in the order that its code expects, to be linked with the host program. */
 #include <asm-generic/vmlinux.lds.h>
 #include <asm/cache.h>
 #include <asm/page.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* All randomness follows from the seed that the host program gives: equal seeds, equal runs. */
+/* All randomness follows from the seed that the host program gives, so that equal seeds give equal runs. */
 #ifndef _ASM_NETLAB_ARCHRANDOM_H
 #define _ASM_NETLAB_ARCHRANDOM_H
 #include <asm/host.h>

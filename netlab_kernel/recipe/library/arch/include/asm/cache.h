@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* As in the User-Mode kernel: the sizes of socket buffers follow from it, and from them how much a sender may queue. */
+/* The same length as in User-Mode Linux, because the sizes of socket buffers follow from it, and with them what a sender may queue. */
 #ifndef _ASM_NETLAB_CACHE_H
 #define _ASM_NETLAB_CACHE_H
 #define L1_CACHE_SHIFT 6

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* No program is ever loaded; the generic code wants the types. */
+/* Types that the generic code needs, although no program is ever loaded. */
 #ifndef _ASM_NETLAB_ELF_H
 #define _ASM_NETLAB_ELF_H
 #include <asm/ptrace.h>

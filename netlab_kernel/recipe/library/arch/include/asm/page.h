@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One flat piece of memory at a fixed address: a page's number follows from its address by a shift. */
+/* The memory is contiguous at a fixed address, so a page's number follows from its address by a shift. */
 #ifndef _ASM_NETLAB_PAGE_H
 #define _ASM_NETLAB_PAGE_H
 #include <linux/const.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The C library's versions suit the processor at hand. */
+/* The C library's functions are chosen for the processor at run time, so use them. */
 #ifndef _ASM_NETLAB_STRING_H
 #define _ASM_NETLAB_STRING_H
 #define __HAVE_ARCH_MEMCPY

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* System calls are function calls (kernel/syscalls.c): there are no registers to look at. */
+/* System calls are function calls (kernel/syscalls.c), so there are no saved registers. */
 #ifndef _ASM_NETLAB_SYSCALL_H
 #define _ASM_NETLAB_SYSCALL_H
 #include <linux/err.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Every system call as a function of six longs: WebAssembly checks the type of what a pointer calls. */
+/* Each system call is a function of six longs, because WebAssembly checks the type of a function called by a pointer. */
 #ifndef _ASM_NETLAB_SYSCALL_WRAPPER_H
 #define _ASM_NETLAB_SYSCALL_WRAPPER_H
 #define LIBRARY_CALL(name) library_##name(long a, long b, long c, long d, long e, long f)

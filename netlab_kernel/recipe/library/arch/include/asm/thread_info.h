@@ -3,7 +3,7 @@
 #define _ASM_NETLAB_THREAD_INFO_H
 #include <linux/version.h>
 #include <asm/page.h>
-/* 32 kB: the host program's traffic runs on the same stack as the kernel below it. */
+/* The stacks have 32 kB, because the host program's traffic runs on them, too. */
 #define THREAD_SIZE_ORDER 3
 #define THREAD_SIZE (PAGE_SIZE << THREAD_SIZE_ORDER)
 #ifndef __ASSEMBLER__

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the program takes from itself before it does anything: files (Landlock) and system calls (seccomp). */
+/* The sandbox of the program: before a run it gives up access to files (Landlock) and most system calls (seccomp). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* From linux/landlock.h, which older C libraries lack. */
+/* These are in linux/landlock.h, which older C libraries lack. */
 #define CREATE_RULESET 444
 #define RESTRICT_SELF 446
 #define QUERY_VERSION 1
@@ -22,24 +22,24 @@ struct ruleset {
 };
 
 #if defined(__x86_64__)
-#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
+#define NATIVE_ARCHITECTURE AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
-#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
+#define NATIVE_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
 #define ALLOW(name) \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-void die_with(long parent)
+void exit_with_parent(long parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	/* It may have died before the signal was ordered. */
+	/* The parent may have died before the call. */
 	if (getppid() != parent)
 		_exit(2);
 }
 
-/* No file, old or new, may be opened, made or removed: all rights of Landlock's version are handled, none is granted. */
-static int forbid_files(void)
+/* Forbid to open, make or remove any file: handle all rights of Landlock's version and grant none. Returns 0 if the machine cannot. */
+static int restrict_files(void)
 {
 	static const uint64_t rights[] = { 0, (1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1 };
 	long version = syscall(CREATE_RULESET, NULL, 0, QUERY_VERSION);
@@ -66,12 +66,12 @@ static int forbid_files(void)
 	return descriptor >= 0;
 }
 
-/* Reading requests, writing answers, memory, the guards' signals and the end: nothing else. */
-static int forbid_calls(void)
+/* Allow only the system calls to read requests, write answers, manage memory, handle signals and exit. */
+static int filter_system_calls(void)
 {
 	static struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCHITECTURE, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		ALLOW(read),
@@ -93,16 +93,16 @@ static int forbid_calls(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-/* Which of the two this machine gave: 1 for files, 2 for calls. A machine that gives none runs it all the same. */
+/* Restrict the program as far as the machine can. Returns CONFINED_FILES (1) and CONFINED_CALLS (2) if they took effect. */
 unsigned int confine(void)
 {
 	unsigned int found = 0;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return 0;
-	if (forbid_files())
+	if (restrict_files())
 		found |= 1;
-	if (forbid_calls())
+	if (filter_system_calls())
 		found |= 2;
 	return found;
 }
