@@ -111,7 +111,7 @@ def machine_requirements() -> list[Requirement]:
     found: list[Requirement] = []
     try:
         kernel = pocket_kernel.find()
-        found.append(Requirement("pocket kernel", True, f"{kernel.release} at {kernel.path}"))
+        found.append(_channel_requirement(kernel))
     except KernelError as error:
         found.append(Requirement("pocket kernel", False, "none is built", str(error)))
     try:
@@ -130,6 +130,16 @@ def machine_requirements() -> list[Requirement]:
         )
     )
     return found
+
+
+def _channel_requirement(kernel: pocket_kernel.PocketKernel) -> Requirement:
+    """Return the requirement that a built pocket kernel has this version's channel to guests; it is not met by kernels
+    of early versions of netlab.
+    """
+    if pocket_kernel.has_host_channel(kernel):
+        return Requirement("pocket kernel", True, f"{kernel.release} at {kernel.path}")
+    seen = f"an early version of netlab, with another channel to guests, built {kernel.path}"
+    return Requirement("pocket kernel", False, seen, BUILD_ANEW)
 
 
 def script_requirements() -> list[Requirement]:

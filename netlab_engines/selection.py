@@ -106,9 +106,11 @@ def _pocket_refusal() -> str:
 
 def _wait_for_the_pocket_kernel() -> None:
     """Wait for the end of the pocket kernel's build in the background, and print its progress meanwhile; return at once
-    if none runs, a pocket kernel is built already, or $NETLAB_KERNEL names one.
+    if none runs, a pocket kernel that can run is built already, or $NETLAB_KERNEL names one.
     """
-    if os.environ.get("NETLAB_KERNEL") or pocket_kernel.builds() or not background_build.current_progress():
+    if os.environ.get("NETLAB_KERNEL") or any(map(pocket_kernel.has_host_channel, pocket_kernel.builds())):
+        return
+    if not background_build.current_progress():
         return
     with show_progress(True, 100, "%", what="the pocket kernel is being built") as tell:
         while moment := background_build.current_progress():

@@ -82,6 +82,14 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def give_host_channel(home: Path) -> None:
+    """Name this version's channel to guests in the configuration of the old pocket kernel, which had another one: a kernel
+    without it is refused (`test_pocket.py`), and all others serve.
+    """
+    (config,) = (home / "cache" / "kernels").glob("*/config")
+    config.write_text(config.read_text() + "CONFIG_NETLAB_CHANNEL=y\n")
+
+
 def build_present(home: Path) -> None:
     """Put kernels by the present recipes beside the old ones: of an older Linux, as where another source is at hand now."""
     for room, recipe in (("kernels", recipe_hash()), ("libraries", library_build.recipe_hash())):
@@ -196,6 +204,7 @@ def test_pocket_kernel_of_another_version_serves_and_is_reported(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    give_host_channel(home)
     there = contents(home / "cache")
     assert pocket_kernel.find().path.parent.parent == home / "cache" / "kernels"
     assert engines.decide() == "pocket"
@@ -238,6 +247,7 @@ def test_a_pocket_kernel_of_another_version_runs(
     (old,) = (home / "cache" / "kernels").iterdir()
     for name in PROGRAMS["kernels"]:
         shutil.copy2(here["kernels"] / name, old / name)
+    give_host_channel(home)
     (of_before,) = (home / "cache" / "runs").glob("*.json")
     scenario = home / "scenario.json"
     scenario.write_text(json.dumps(Run.from_json(of_before).scenario))

@@ -47,7 +47,7 @@ def find() -> PocketKernel:
     none or `$NETLAB_KERNEL` names a file that netlab did not build.
 
     A build by this version's recipe is best, then the highest kernel version, then the newest build. A kernel by
-    another recipe can run too; `by_another_version` detects it.
+    another recipe (`by_another_version`) can run too if it `has_host_channel`.
     """
     named = os.environ.get("NETLAB_KERNEL")
     if named:
@@ -85,6 +85,13 @@ def by_another_version(kernel: PocketKernel) -> bool:
     if nothing is known about its build.
     """
     return bool(kernel.build) and kernel.build.get("recipe") != recipes.POCKET
+
+
+def has_host_channel(kernel: PocketKernel) -> bool:
+    """Return whether a pocket kernel has the channel by which this version of netlab exchanges messages with guests;
+    kernels of early versions, in which it had other names, cannot run.
+    """
+    return "host_channel" in kernel.capabilities
 
 
 def from_directory(directory: Path) -> PocketKernel:

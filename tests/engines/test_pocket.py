@@ -36,6 +36,15 @@ def test_missing_kernel_features_are_reported_before_boot(
         nl.run(topology, [nl.Tcp("h1", "h2", congestion=congestion)], duration_s=1, engine="pocket")
 
 
+def test_a_kernel_with_another_channel_to_its_guests_is_refused_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    old = PocketKernel(Path("/old/linux"), "7.3.4", (7, 3, 4), frozenset(PARTS) - {"host_channel"})
+    monkeypatch.setattr(pocket_kernel, "find", lambda: old)
+    with pytest.raises(EngineError, match=r"early version of netlab.*built /old/linux.*'netlab kernel build'"):
+        nl.run(nl.topologies.dumbbell(pairs=1), [nl.Tcp("h1", "h2")], duration_s=1, engine="pocket")
+
+
 @pytest.fixture
 def without_iproute2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hosts find the shell and three other programs, and none of iproute2."""

@@ -114,3 +114,15 @@ def test_call_that_needs_the_pocket_kernel_waits_for_it(monkeypatch: pytest.Monk
     with pytest.raises(KernelError, match="There is no pocket kernel"):
         engines.choose("pocket")
     assert moments == []
+
+
+def test_call_waits_also_beside_a_pocket_kernel_that_this_version_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = [HALF, None]
+    old = pocket_kernel.PocketKernel(Path("/old/linux"), "7.3.4", (7, 3, 4), frozenset({"inet"}))
+    monkeypatch.delenv("NETLAB_KERNEL", raising=False)
+    monkeypatch.setattr(selection, "POLL_S", 0.0)
+    monkeypatch.setattr(pocket_kernel, "builds", lambda: [old])
+    monkeypatch.setattr(pocket_kernel, "find", lambda: old)
+    monkeypatch.setattr(background_build, "current_progress", lambda: moments.pop(0))
+    engines.choose("pocket")
+    assert moments == []
