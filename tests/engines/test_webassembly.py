@@ -38,7 +38,7 @@ def test_every_plan_gives_the_native_programs_bytes(
 ) -> None:
     wanted, _ = webassembly.answers(native, PLANS[name])
     assert webassembly.answers(portable, PLANS[name])[0] == wanted
-    assert in_node_with_a_look_at_each_swap(portable, PLANS[name], tmp_path) == wanted
+    assert in_node_with_a_check_of_each_swap(portable, PLANS[name], tmp_path) == wanted
 
 
 def published_by_table() -> dict[str, Scenario]:
@@ -52,16 +52,16 @@ def published_by_table() -> dict[str, Scenario]:
     return found
 
 
-# With NETLAB_LONG=1 alone: to look at every swap takes ten times as long as the run.
+# With NETLAB_LONG=1 alone: a check of every swap takes ten times as long as the run.
 PUBLISHED = published_by_table() if os.environ.get("NETLAB_LONG") else {}
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_no_stack_that_is_swapped_holds_a_listed_function(name: str, portable: LibraryKernel, tmp_path: Path) -> None:
-    in_node_with_a_look_at_each_swap(portable, PUBLISHED[name], tmp_path)
+    in_node_with_a_check_of_each_swap(portable, PUBLISHED[name], tmp_path)
 
 
-def in_node_with_a_look_at_each_swap(kernel: LibraryKernel, scenario: Scenario, folder: Path) -> bytes:
+def in_node_with_a_check_of_each_swap(kernel: LibraryKernel, scenario: Scenario, folder: Path) -> bytes:
     found = folder / "found"
     words = (kernel.path.parent / library_build.SYMBOLS, wasm.HOME / "atomic.txt", found)
     said, _ = webassembly.answers(webassembly.in_node(kernel, folder, *map(str, words)), scenario)
