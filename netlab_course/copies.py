@@ -9,7 +9,6 @@ import copy
 import difflib
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from netlab.base.errors import NetlabError
+from netlab.base.files import replacement
 from netlab_course import catalogue, progress_store
 from netlab_course.catalogue import Entry
 
@@ -317,22 +317,16 @@ def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
     time, whose path is returned; else return None. If the disk is full or the folder cannot be written, raises OSError
     and changes nothing.
     """
-    new = path.with_name(f".new-{secrets.token_hex(4)}")
     kept = None
     try:
-        with new.open("xb") as file:
-            file.write(content)
-        if path.exists():
-            shutil.copymode(path, new)
-        if keep:
-            kept = _keep_copy(path)
-        new.replace(path)
+        with replacement(path) as new:
+            new.write_bytes(content)
+            if keep:
+                kept = _keep_copy(path)
     except BaseException:
-        # An interrupt may come after the replacement: `new` is gone then, and `kept` is the only copy of the old file.
-        if new.exists():
-            new.unlink()
-            if kept is not None:
-                kept.unlink(missing_ok=True)
+        # An interrupt may come after the replacement: `kept` is the only copy of the old file then.
+        if kept is not None and kept.read_bytes() == path.read_bytes():
+            kept.unlink()
         raise
     return kept
 

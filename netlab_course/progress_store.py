@@ -2,10 +2,10 @@
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from netlab.base.files import replacement
 from netlab_course.locks import locked
 
 MAX_WAIT_S = 2.0
@@ -104,17 +104,9 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    """Replace a file by one with this JSON object, so that no reader sees half of it. If that is impossible, raises
-    OSError and leaves nothing.
+    """Replace a file atomically by one with this JSON object, which other users may not read. Raises OSError if that is
+    impossible.
     """
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.stem}-", delete=False, encoding="utf-8"
-    ) as file:
-        new = Path(file.name)
-        try:
-            json.dump(content, file, indent=1)
-            file.close()
-            new.replace(path)
-        except BaseException:
-            new.unlink(missing_ok=True)
-            raise
+    with replacement(path) as new:
+        new.chmod(0o600)
+        new.write_text(json.dumps(content, indent=1), encoding="utf-8")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from netlab.base.errors import KernelError
+from netlab.base.files import replacement
 from netlab_engines.kernels import cache, library_kernel, pocket_kernel
 from netlab_engines.kernels.library_kernel import LibraryKernel
 from netlab_engines.kernels.pocket_kernel import PocketKernel
@@ -137,14 +138,12 @@ def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Pa
     files[SUMS] = sums.encode()
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        partial = target.with_suffix(".part")
-        with tarfile.open(partial, "w:xz", format=tarfile.PAX_FORMAT) as tar:
+        with replacement(target) as new, tarfile.open(new, "w:xz", format=tarfile.PAX_FORMAT) as tar:
             for name in sorted(files):
                 member = tarfile.TarInfo(f"{top}/{name}")
                 member.size = len(files[name])
                 member.mode = 0o755 if name in programs else 0o644
                 tar.addfile(member, io.BytesIO(files[name]))
-        partial.replace(target)
         target.with_name(target.name + ".sha256").write_text(f"{apt.sha256_of(target)}  {target.name}\n")
     except OSError as error:
         raise KernelError(

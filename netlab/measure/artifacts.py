@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from netlab.base import scratch
 from netlab.base.errors import NetlabError
+from netlab.base.files import replacement
 
 SUFFIX = ".artifacts"
 
@@ -117,8 +117,8 @@ class Artifacts(Mapping[str, Path]):
             for name, path in self.items():
                 if path.parent.resolve() == target.resolve():
                     continue
-                with tempfile.TemporaryDirectory(dir=target, prefix=".copying-") as half:
-                    shutil.copyfile(path, Path(half) / name).replace(target / name)
+                with replacement(target / name) as new:
+                    shutil.copyfile(path, new)
         except OSError as error:
             raise NetlabError(
                 f"The run's files cannot be written to {target}: {error.strerror}. Choose another place."

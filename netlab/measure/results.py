@@ -7,7 +7,6 @@ import html
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ import pandas as pd
 
 from netlab import captures
 from netlab.base.errors import NetlabError
+from netlab.base.files import replacement
 from netlab.measure.artifacts import Artifacts, artifacts_directory
 from netlab.measure.columns import FLOWS, help_text
 from netlab.measure.plotting import draw_with_plotly
@@ -207,10 +207,8 @@ class Run:
             target = target.resolve()
             if self.artifacts:
                 self.artifacts.copy_to(artifacts_directory(target))
-            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as half:
-                written = Path(half) / target.name
-                written.write_text(text)
-                written.replace(target)
+            with replacement(target) as new:
+                new.write_text(text)
         except OSError as error:
             raise NetlabError(f"{path} cannot be written: {error.strerror}. Choose another place.") from None
 

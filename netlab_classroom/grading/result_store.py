@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netlab.base.files import replacement
+
 
 def place(folder: Path, decided_by: Any) -> Path:
     """Return the path in `folder` of the JSON file for a result that depends on `decided_by` (data for JSON): a name by
@@ -35,10 +37,5 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text file in UTF-8 atomically: after a crash or on a full disk there is either the old file or the new
     one. Raises OSError when it cannot be written.
     """
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8", errors="replace")
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+    with replacement(path) as new:
+        new.write_text(text, encoding="utf-8", errors="replace")

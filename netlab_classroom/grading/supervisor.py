@@ -19,6 +19,7 @@ import time
 import traceback
 from pathlib import Path
 
+from netlab.base.files import replacement
 from netlab_classroom.grading import runner
 from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.libc import check, libc
@@ -253,6 +254,5 @@ def protect() -> None:
 
 def _write(path: Path, data: bytes) -> None:
     """Write bytes to a file atomically: the file is there as a whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(data)
-    part.replace(path)
+    with replacement(path) as new:
+        new.write_bytes(data)

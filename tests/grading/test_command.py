@@ -248,7 +248,7 @@ def test_a_full_disk_takes_nothing_that_is_there(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert "cannot be written: File too large" in capsys.readouterr().err
-    assert review.read_bytes() == before and not list(review.parent.glob("*.part"))
+    assert review.read_bytes() == before and not list(review.parent.glob(".new-*"))
     assert cli.main([*words, "--resume"]) == 0
     assert "anna,why-words,1.5,2,partly correct" in (tmp_path / "out" / "grades.csv").read_text()
 

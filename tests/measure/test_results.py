@@ -121,11 +121,13 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     old_mask = os.umask(0o027)
     try:
         make_run().to_json(path)
+        make_run().to_json(tmp_path / "new.json")
     finally:
         os.umask(old_mask)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600, "a file that others may not read stays so"
+    assert stat.S_IMODE((tmp_path / "new.json").stat().st_mode) == 0o640
     assert Run.from_json(path).settings == SETTINGS
-    assert [file.name for file in tmp_path.iterdir()] == ["run.json"], "no temporary file is left"
+    assert {file.name for file in tmp_path.iterdir()} == {"run.json", "new.json"}, "no temporary file is left"
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
