@@ -5,9 +5,7 @@ import io
 import json
 import platform
 import re
-import shutil
 import tarfile
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from netlab.base.errors import KernelError
 from netlab.base.files import replacement
 from netlab_engines.kernels import cache, library_kernel, pocket_kernel
+from netlab_engines.kernels.installation import install, staging_directory
 from netlab_engines.kernels.library_kernel import LibraryKernel
 from netlab_engines.kernels.pocket_kernel import PocketKernel
 from netlab_kernel import apt, library_build
@@ -186,23 +185,25 @@ def unpack(file: Path, sha256: str | None = None) -> list[PocketKernel | Library
 def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> PocketKernel | LibraryKernel:
     """Write the files of one kind of kernel to its directory `<release>-<key>` in the cache, in place of an earlier
     one, and return the kernel. `build` has its "release" and "key", `files` the contents by path in the packed file,
-    such as "pocket/linux".
+    such as "pocket/linux". Raises KernelError if a file cannot be written.
     """
     parent = cache.kernels() if kind is POCKET else cache.libraries()
     final = parent / f"{build['release']}-{build['key']}"
-    parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".unpack-", dir=parent))
     try:
-        for path in (path for path in kind.names() if path in files):
-            name = path.removeprefix(f"{kind.folder}/")
-            (work / name).write_bytes(files[path])
-            (work / name).chmod(0o755 if name in kind.programs else 0o644)
-        work.chmod(0o755)
-        if final.exists():
-            shutil.rmtree(final)
-        work.rename(final)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        with staging_directory() as work:
+            new = work / final.name
+            new.mkdir()
+            for path in (path for path in kind.names() if path in files):
+                name = path.removeprefix(f"{kind.folder}/")
+                (new / name).write_bytes(files[path])
+                (new / name).chmod(0o755 if name in kind.programs else 0o644)
+            new.chmod(0o755)
+            install(new, final)
+    except OSError as error:
+        raise KernelError(
+            f"The kernel cannot be written to {final} ({error.strerror}). Make room there, or set NETLAB_CACHE to another "
+            "directory."
+        ) from error
     return pocket_kernel.from_directory(final) if kind is POCKET else library_kernel.from_directory(final)
 
 

@@ -20,6 +20,7 @@ from netlab.base.errors import KernelError
 from netlab.base.exit_signals import signals_raise_system_exit
 from netlab.engines import MACHINES
 from netlab_engines.kernels import cache, library_kernel, pocket_kernel
+from netlab_engines.kernels.installation import install
 from netlab_engines.kernels.pocket_kernel import POCKET_MACHINE, PocketKernel
 from netlab_kernel import edits, fragment, library_build, prerequisites, programs, recipes, sources, wasm
 from netlab_kernel.edits import build_key, recipe_hash
@@ -409,9 +410,7 @@ def _finish(
     facts = {"release": release, "source": origin.facts, "built_at": built_at, **facts}
     (target / "build.json").write_text(json.dumps(facts, indent=2) + "\n")
     final = parent / f"{release}-{facts['key']}"
-    parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(final, ignore_errors=True)
-    target.rename(final)
+    install(target, final)
     return final
 
 

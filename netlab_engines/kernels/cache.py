@@ -8,6 +8,9 @@ from netlab.base.cache import root
 from netlab.base.errors import KernelError
 from netlab.base.location import CARRIED
 
+PREVIOUS = ".previous-"
+"""The begin of the name of an earlier build while a new one takes its place."""
+
 
 def kernels() -> Path:
     """Return the path of the user's directory of pocket kernels, which has a directory `<version>-<key>` with the files
@@ -44,11 +47,11 @@ def builds(kind_directory: Path) -> list[Path]:
 
 
 def _inside(place: Path) -> list[Path]:
-    """Return the paths of all entries of the directory `place`, sorted by name; [] if there is no such directory.
-    Raises KernelError if it cannot be read.
+    """Return the paths of all entries of the directory `place`, sorted by name, without earlier builds that others have
+    replaced; [] if there is no such directory. Raises KernelError if it cannot be read.
     """
     try:
-        return sorted(place.iterdir())
+        entries = sorted(place.iterdir())
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -56,3 +59,7 @@ def _inside(place: Path) -> list[Path]:
             f"{place} cannot be read ({error.strerror}). Set NETLAB_CACHE to one of your directories, or NETLAB_KERNEL to "
             "the file linux of a build."
         ) from None
+    names = {path.name for path in entries}
+    return [
+        path for path in entries if not path.name.startswith(PREVIOUS) or path.name.removeprefix(PREVIOUS) not in names
+    ]

@@ -3,13 +3,12 @@
 import errno
 import os
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from netlab.base.cache import root
 from netlab.base.errors import KernelError
 from netlab.base.location import CARRIED
+from netlab_engines.kernels.installation import install, staging_directory
 
 OTHER_CACHE = "Set NETLAB_CACHE to a directory of yours in which programs may be executed (mounted without noexec)."
 
@@ -62,18 +61,17 @@ def copy_build(directory: Path, target: Path, programs: Sequence[str]) -> None:
     that is at `target` already is kept if its programs can be executed, and else replaced. Raises OSError if the copy's
     programs cannot be executed; nothing at `target` is then changed.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # In the cache's top directory, so that a search for kernels does not find an incomplete copy.
-    with tempfile.TemporaryDirectory(prefix=".copy-", dir=root()) as work:
-        copied = Path(work) / target.name
+    with staging_directory() as work:
+        copied = work / target.name
         shutil.copytree(directory, copied)
         for name in programs:
             (copied / name).chmod(0o755)
         if not _can_execute(copied, programs):
             raise OSError(errno.EACCES, "programs cannot be executed there either")
         try:
-            copied.rename(target)
-        except OSError:
             if not _can_execute(target, programs):
-                target.rename(Path(work) / "replaced")
-                copied.rename(target)
+                install(copied, target)
+        except OSError:
+            # Another process may have copied it meanwhile.
+            if not _can_execute(target, programs):
+                raise

@@ -1,5 +1,6 @@
 """A packed kernel comes out as it went in, or not at all."""
 
+import errno
 import hashlib
 import io
 import json
@@ -84,6 +85,27 @@ def test_every_file_arrives_and_programs_can_be_run(
     assert "netem" in arrived.capabilities
     assert file.name == f"netlab-kernel-7.3.4-{KEY}-x86_64.tar.xz"
     assert archive.unpack(file) == [arrived], "a second time is not an error"
+
+
+def test_full_disk_while_unpacking_is_reported_and_the_earlier_build_stays(
+    kernel: PocketKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, before = archive.pack([kernel], tmp_path / "out"), contents(kernel.path.parent)
+    write = Path.write_bytes
+
+    def write_until_full(path: Path, data: bytes) -> int:
+        if path.name == "config":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", write_until_full)
+    with pytest.raises(KernelError, match=r"No space left on device.*set NETLAB_CACHE to another"):
+        archive.unpack(file)
+    assert contents(kernel.path.parent) == before and pocket_kernel.find() == kernel
+    assert {path.name for path in (tmp_path / "cache").rglob("*") if path.is_dir()} == {
+        "kernels",
+        kernel.path.parent.name,
+    }
 
 
 def test_both_kernels_travel_in_one_file(

@@ -70,7 +70,7 @@ def test_remedy_is_named_if_no_directory_allows_programs(tmp_path: Path, monkeyp
             KernelError, match=r"cannot be executed there, and copying .*either.*mounted without noexec"
         ):
             pocket_kernel.find()
-        assert not any((tmp_path / "cache" / "kernels").iterdir()), "the copy is removed"
+        assert not any((tmp_path / "cache").iterdir()), "the copy is removed"
     (tmp_path / "file").touch()
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "file"))
     with pytest.raises(KernelError, match=r"(?s)file.*NETLAB_CACHE"):
