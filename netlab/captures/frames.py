@@ -26,6 +26,8 @@ from netlab.base.units import NS_PER_S
 
 COPY_BYTES = 1 << 20
 """The number of bytes that are copied at once."""
+CUT_FRAMES = 1 << 14
+"""The number of frames into which large segments are cut at once."""
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
@@ -277,58 +279,87 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     GSO_TCP or GSO_UDP for large segments, any other number for others; `payload_bytes` is the data of each new frame.
     """
     large = np.flatnonzero(np.isin(gso, (GSO_TCP, GSO_UDP)) & (payload_bytes > 0))
-    large = large[(frames.heads.tcp | frames.heads.udp)[large]]
+    segments = frames.take(large)
+    if not (known := segments.heads.tcp | segments.heads.udp).all():
+        large, segments = large[known], segments.take(known)
     if not len(large):
         return frames
-    heads, udp = frames.heads, gso[large] == GSO_UDP
-    transport = heads.transport[large]
-    head_bytes = transport + np.where(udp, UDP_HEADER_BYTES, heads.tcp_bytes[large])
-    left = np.maximum(0, frames.length_bytes[large] - head_bytes)
+    udp, payload_bytes = gso[large] == GSO_UDP, payload_bytes[large]
+    head_bytes = segments.heads.transport + np.where(udp, UDP_HEADER_BYTES, segments.heads.tcp_bytes)
+    left = np.maximum(0, segments.length_bytes - head_bytes)
     # `repeat` and `bincount` take only intp, which is 32 bits in a browser.
-    counts = (-(-left // payload_bytes[large])).astype(np.intp)
+    counts = (-(-left // payload_bytes)).astype(np.intp)
+    kept_bytes = np.minimum(head_bytes, segments.size_bytes)
+    cut_bytes = counts * kept_bytes + np.minimum(segments.size_bytes - kept_bytes, left)
+
+    # Captures may be large: all bytes are in one new buffer, without the large segments, and these are cut in parts.
+    others = np.delete(np.arange(len(frames)), large)
+    sizes = frames.size_bytes[others]
+    at = int(sizes.sum())
+    data = np.empty(at + int(cut_bytes.sum()), np.uint8)
+    copy(frames.data, frames.starts[others], data, np.cumsum(sizes) - sizes, sizes)
+    repeats = np.ones(len(frames), np.intp)
+    repeats[large] = counts
+    first = np.cumsum(repeats) - repeats
+    found = Frames(
+        np.repeat(frames.t_ns, repeats),
+        np.repeat(frames.length_bytes, repeats),
+        data,
+        np.empty(int(repeats.sum()), np.int64),
+        np.repeat(frames.size_bytes, repeats),
+    )
+    found.starts[first[others]] = np.cumsum(sizes) - sizes
+    part_of = np.cumsum(counts) // CUT_FRAMES
+    for part in np.split(np.arange(len(large)), np.flatnonzero(np.diff(part_of)) + 1):
+        made = _cut_segments(
+            segments.take(part), udp[part], payload_bytes[part], head_bytes[part], counts[part], data[at:]
+        )
+        places = _ranges(first[large[part]], counts[part])
+        found.length_bytes[places], found.size_bytes[places] = made.length_bytes, made.size_bytes
+        found.starts[places] = made.starts + at
+        at += int(cut_bytes[part].sum())
+    return found
+
+
+def _cut_segments(
+    segments: Frames, udp: Mask, payload_bytes: Integers, head_bytes: Integers, counts: NDArray[np.intp], data: Bytes
+) -> Frames:
+    """Return the frames that a network card makes of large segments, and write their bytes to the begin of `data`. Each
+    other array has an entry for a segment: True for UDP, the data of a frame, the length of the headers, the number of
+    frames.
+    """
+    heads = segments.heads
     # From here on a row is a frame; `segment` is the number of its large segment.
-    segment = np.repeat(np.arange(len(large)), counts)
-    number = np.arange(len(segment)) - np.repeat(np.cumsum(counts) - counts, counts)
-    source, offset = large[segment], number * payload_bytes[large][segment]
-    size = np.minimum(payload_bytes[large][segment], left[segment] - offset)
-    head, udp, transport = np.minimum(head_bytes[segment], frames.size_bytes[source]), udp[segment], transport[segment]
-    body = np.clip(frames.size_bytes[source] - head - offset, 0, size)
+    segment = np.repeat(np.arange(len(segments)), counts)
+    number = _ranges(np.zeros_like(counts), counts)
+    offset, head_bytes, udp = number * payload_bytes[segment], head_bytes[segment], udp[segment]
+    size = np.minimum(payload_bytes[segment], np.maximum(0, segments.length_bytes[segment] - head_bytes) - offset)
+    head, transport = np.minimum(head_bytes, segments.size_bytes[segment]), heads.transport[segment]
+    body = np.clip(segments.size_bytes[segment] - head - offset, 0, size)
     sizes = head + body
     starts = np.cumsum(sizes) - sizes
-    # The frames that stay and those that are made are in one buffer, which is made once: captures may be large.
-    joined = np.zeros(len(frames.data) + int(sizes.sum()), np.uint8)
-    joined[: len(frames.data)] = frames.data
-    data = joined[len(frames.data) :]
-    copy(frames.data, frames.starts[source], data, starts, head)
-    copy(frames.data, frames.starts[source] + head + offset, data, starts + head, body)
+    copy(segments.data, segments.starts[segment], data, starts, head)
+    copy(segments.data, segments.starts[segment] + head + offset, data, starts + head, body)
 
-    lengths = head_bytes[segment] + size
+    lengths = head_bytes + size
     _write_integers(data, starts + ETHERNET_HEADER_BYTES + 2, lengths - ETHERNET_HEADER_BYTES, 2)
-    _write_integers(
-        data, starts + ETHERNET_HEADER_BYTES + 4, heads.first["identification"][source].astype(np.int64) + number, 2
-    )
-    _write_checksums(data, starts, heads.ip_bytes[source])
+    identification = heads.first["identification"][segment].astype(np.int64) + number
+    _write_integers(data, starts + ETHERNET_HEADER_BYTES + 4, identification, 2)
+    _write_checksums(data, starts, heads.ip_bytes[segment])
     _write_integers(data, (starts + transport + 4)[udp], (UDP_HEADER_BYTES + size)[udp], 2)
-    _write_integers(
-        data, (starts + transport + 4)[~udp], (heads.tcp_head["seq"][source].astype(np.int64) + offset)[~udp], 4
-    )
+    sequence = heads.tcp_head["seq"][segment].astype(np.int64) + offset
+    _write_integers(data, (starts + transport + 4)[~udp], sequence[~udp], 4)
     # FIN and PSH belong to the last one, CWR to the first (RFC 3168, section 6.1.2).
     flags = starts + transport + 13
     data[flags[~udp & (number + 1 < counts[segment])]] &= 0xF6
     data[flags[~udp & (number > 0)]] &= 0x7F
+    return Frames(segments.t_ns[segment], lengths, data, starts, sizes)
 
-    repeats = np.ones(len(frames), np.intp)
-    repeats[large] = counts
-    order = np.repeat(np.arange(len(frames)), repeats)
-    merged = Frames(
-        np.concatenate([frames.t_ns, frames.t_ns[source]]),
-        np.concatenate([frames.length_bytes, lengths]),
-        joined,
-        np.concatenate([frames.starts, starts + len(frames.data)]),
-        np.concatenate([frames.size_bytes, sizes]),
-    )
-    order[np.isin(order, large)] = len(frames) + np.arange(len(segment))
-    return merged.take(order)
+
+def _ranges(firsts: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return, for each number in `firsts`, as many successive integers from it on as `counts` says, in one array."""
+    found: NDArray[np.intp] = np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    return found
 
 
 def _write_integers(data: Bytes, at: Integers, values: Integers, size: int) -> None:
