@@ -120,16 +120,15 @@ def _red(spec: QueueSpec) -> Qdisc:
     low = options.get("min_packets", max(1, largest / 3))
     high = options.get("max_packets", 3 * low)
     bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
-    return red.red(
-        spec.bytes,
+    average = red.AverageLength(
         round(low * FRAME_BYTES),
         round(high * FRAME_BYTES),
         _red_burst(low, high, bandwidth_bps),
         options.get("probability", 0.1),
         bandwidth_bps,
-        ecn=bool(options.get("ecn")),
-        packet_bytes=RED_PACKET_BYTES,
+        RED_PACKET_BYTES,
     )
+    return red.red(spec.bytes, average, ecn=bool(options.get("ecn")))
 
 
 def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> int:
@@ -274,16 +273,15 @@ def _choke(spec: QueueSpec) -> Qdisc:
     low = options.get("min_packets", max(2, high // 3))
     high = max(high, low + 1)
     bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
-    return red.choke(
-        max(class_packets, high),
-        low,
-        high,
+    average = red.AverageLength(
+        low * RED_PACKET_BYTES,
+        high * RED_PACKET_BYTES,
         _choke_burst(low, high, bandwidth_bps),
         options.get("probability", 0.02),
         bandwidth_bps,
-        ecn=bool(options.get("ecn")),
-        packet_bytes=RED_PACKET_BYTES,
+        RED_PACKET_BYTES,
     )
+    return red.choke(max(class_packets, high), average, ecn=bool(options.get("ecn")))
 
 
 def _classes(spec: QueueSpec, count: int, quantum_bytes: tuple[int, ...], *, repeats: bool) -> Classes:

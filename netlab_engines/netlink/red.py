@@ -6,6 +6,7 @@ Jacobson, Random Early Detection Gateways for Congestion Avoidance, 1993).
 
 import math
 import struct
+from dataclasses import dataclass
 
 from netlab.base.errors import NetlabError
 from netlab_engines.netlink.qdiscs import Qdisc
@@ -19,92 +20,75 @@ RED_IDLE_CELLS = 512
 _RED = struct.Struct("=IIIBBBB")
 
 
-def red(
-    limit_bytes: int,
-    low_bytes: int,
-    high_bytes: int,
-    burst_packets: int,
-    probability: float,
-    bandwidth_bps: int,
-    *,
-    ecn: bool,
-    packet_bytes: int = 1000,
-) -> Qdisc:
-    """Return the qdisc of Random Early Detection (RED), not attached to an interface, for a queue of `limit_bytes`:
-    between the two thresholds of the average in bytes it drops or, if `ecn`, marks packets, with up to this
-    probability, above the upper one it drops all. `burst_packets`, the link's rate in bit/s and the mean packet size in
-    bytes set the weight of the average. Raises NetlabError if the kernel cannot represent them.
-
-    Parameters
-    ----------
-    limit_bytes : int
-        The capacity of the queue in bytes.
-    low_bytes, high_bytes : int
-        The thresholds of the average queue length in bytes, between which packets are dropped or marked.
-    burst_packets : int
-        The burst that may pass while the average is low, in packets.
-    probability : float
-        The drop probability at the higher threshold, in (0, 1].
-    bandwidth_bps : int
-        The rate of the link in bit/s.
-    ecn : bool
-        Mark packets instead of dropping them.
-    packet_bytes : int
-        The mean length of a packet in bytes.
+@dataclass(frozen=True)
+class AverageLength:
+    """The average length of a queue with RED or CHOKe, by which packets are dropped: none below the lower threshold,
+    all above the upper one, and in between a share that grows up to `probability`.
     """
-    logs, table, share = _red_average(low_bytes, high_bytes, burst_packets, probability, bandwidth_bps, packet_bytes)
-    parms = _RED.pack(limit_bytes, low_bytes, high_bytes, *logs, 0)
+
+    low_bytes: int
+    """The lower threshold of the average in bytes."""
+    high_bytes: int
+    """The upper threshold of the average in bytes."""
+    burst_packets: int
+    """The burst that may pass while the average is low, in packets; with the rate, it sets the weight of the average."""
+    probability: float
+    """The probability of a drop at the upper threshold, in (0, 1]."""
+    bandwidth_bps: int
+    """The rate of the link in bit/s."""
+    packet_bytes: int = 1000
+    """The mean length of a packet in bytes."""
+
+    def encode(self) -> tuple[tuple[int, int, int], bytes, bytes]:
+        """Return a tuple of three logarithms (the number log for the weight 2**-log, the one for the probability, and
+        log2 of the length in ticks of a cell of the idle table), the netlink attribute with that table, and the one
+        with the probability. Raises NetlabError if the kernel cannot represent the average.
+        """
+        weight_log = red_weight_log(self.low_bytes, self.burst_packets, self.packet_bytes)
+        cell_log, table = red_idle_table(weight_log, self.packet_bytes, whole_bytes_per_s(self.bandwidth_bps))
+        probability_log = red_probability_log(self.low_bytes, self.high_bytes, self.probability)
+        # A probability of 1 becomes 0 here, as in iproute2: the kernel then uses its log.
+        share = int(self.probability * 2**32) & U32
+        return (weight_log, probability_log, cell_log), attribute(2, table), u32(3, share)
+
+    def line(self, *, ecn: bool) -> str:
+        """Return the options of `tc` that describe the average, except the thresholds; with "ecn" if `ecn`."""
+        return (
+            f"avpkt {self.packet_bytes}b burst {self.burst_packets} probability {self.probability} "
+            f"bandwidth {self.bandwidth_bps}bit{' ecn' * ecn}"
+        )
+
+
+def red(limit_bytes: int, average: AverageLength, *, ecn: bool) -> Qdisc:
+    """Return the qdisc of Random Early Detection (RED), not attached to an interface, for a queue of `limit_bytes`: as
+    the average length says, it drops or, if `ecn`, marks packets. Raises NetlabError if the kernel cannot represent the
+    average.
+    """
+    logs, table, share = average.encode()
+    parms = _RED.pack(limit_bytes, average.low_bytes, average.high_bytes, *logs, 0)
     # A value and a mask of its valid bits: ecn, harddrop, adaptive, nodrop.
     flags = struct.pack("=II", int(ecn), 0xF)
     return Qdisc(
         "red",
-        f"red limit {limit_bytes}b min {low_bytes}b max {high_bytes}b avpkt {packet_bytes}b burst {burst_packets} "
-        f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
+        f"red limit {limit_bytes}b min {average.low_bytes}b max {average.high_bytes}b {average.line(ecn=ecn)}",
         attribute(TCA_OPTIONS, attribute(1, parms), table, share, attribute(4, flags)),
     )
 
 
-def choke(
-    limit_packets: int,
-    low_packets: int,
-    high_packets: int,
-    burst_packets: int,
-    probability: float,
-    bandwidth_bps: int,
-    *,
-    ecn: bool,
-    packet_bytes: int = 1000,
-) -> Qdisc:
-    """Return the qdisc of CHOKe, not attached to an interface: as RED, with its limit and thresholds in packets, it
-    drops or, if `ecn`, marks packets with up to this probability; it also drops an arriving packet together with a
-    queued one of the same flow. `burst_packets`, the link's rate in bit/s and the mean size of packets in bytes set the
-    weight of the average. Raises NetlabError if the kernel cannot represent them.
+def choke(limit_packets: int, average: AverageLength, *, ecn: bool) -> Qdisc:
+    """Return the qdisc of CHOKe, not attached to an interface, for a queue of `limit_packets`: it drops or, if `ecn`,
+    marks packets as RED does, and also drops an arriving packet together with a queued one of the same flow. The
+    thresholds of the average must be whole packets of the mean length. Raises NetlabError if the kernel cannot
+    represent the average.
     """
-    low_bytes, high_bytes = low_packets * packet_bytes, high_packets * packet_bytes
-    logs, table, share = _red_average(low_bytes, high_bytes, burst_packets, probability, bandwidth_bps, packet_bytes)
+    low_packets, high_packets = average.low_bytes // average.packet_bytes, average.high_bytes // average.packet_bytes
+    logs, table, share = average.encode()
     parms = _RED.pack(limit_packets, low_packets, high_packets, *logs, int(ecn))
     return Qdisc(
         "choke",
-        f"choke limit {limit_packets} min {low_packets} max {high_packets} avpkt {packet_bytes}b burst {burst_packets} "
-        f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
+        f"choke limit {limit_packets} min {low_packets} max {high_packets} {average.line(ecn=ecn)}",
         attribute(TCA_OPTIONS, attribute(1, parms), table, share),
     )
-
-
-def _red_average(
-    low_bytes: int, high_bytes: int, burst_packets: int, probability: float, bandwidth_bps: int, packet_bytes: int
-) -> tuple[tuple[int, int, int], bytes, bytes]:
-    """Return three values for the average of RED and CHOKe: a tuple of three logarithms (the number log for the weight
-    2**-log, that for the probability, and log2 of the length in ticks of a cell of the idle table); the netlink
-    attribute with that table; and the one with the probability. Thresholds and `packet_bytes`, the mean size of
-    packets, are in bytes, `bandwidth_bps` is in bit/s. Raises NetlabError if the kernel cannot represent them.
-    """
-    weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
-    cell_log, table = red_idle_table(weight_log, packet_bytes, whole_bytes_per_s(bandwidth_bps))
-    probability_log = red_probability_log(low_bytes, high_bytes, probability)
-    # A probability of 1 becomes 0 here, as in iproute2: the kernel then uses its log.
-    share = int(probability * 2**32) & U32
-    return (weight_log, probability_log, cell_log), attribute(2, table), u32(3, share)
 
 
 def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int:

@@ -14,7 +14,7 @@ from netlab_engines.netlink import classes, disciplines, links
 from netlab_engines.netlink.disciplines import DRR_CLASSES, ETS_QUANTA_BYTES
 from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, fifo, ingress, netem, redirect, removal, tbf
 from netlab_engines.netlink.queue_spec import QueueSpec
-from netlab_engines.netlink.red import red
+from netlab_engines.netlink.red import AverageLength, red
 from netlab_engines.netlink.wire import batch, message
 from netlab_engines.planning.shaping import shape_network
 
@@ -46,8 +46,8 @@ QDISCS: list[Queueing] = [
     AttachedQdisc("lo", tbf(10**11, 80_504, 10**9)),
     queue("fifo", packets=100),
     AttachedQdisc("lo", disciplines.qdisc("fifo", QueueSpec(5, queue_bytes=151_400)), inner=True),
-    AttachedQdisc("lo", red(151_400, 12_617, 37_850, 21, 0.1, 5_000_000, ecn=False), inner=True),
-    AttachedQdisc("lo", red(1_514_000, 30_280, 90_840, 50, 0.02, 30 * 10**9, ecn=True), inner=True),
+    AttachedQdisc("lo", red(151_400, AverageLength(12_617, 37_850, 21, 0.1, 5_000_000), ecn=False), inner=True),
+    AttachedQdisc("lo", red(1_514_000, AverageLength(30_280, 90_840, 50, 0.02, 30 * 10**9), ecn=True), inner=True),
     queue("codel"),
     queue("codel", **TIMES),
     queue("fq_codel", ecn=False),
