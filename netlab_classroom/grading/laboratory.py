@@ -76,11 +76,11 @@ class Laboratory:
         asked = _name(description)
         if asked in self._with_own and not own:
             return self._with_own[asked]
+        # This validates it.
         scenario = Scenario.from_dict(_insert_proxies(description, own or {}))
         self._charge_budget(scenario)
         if graded:
             scenario = replace(scenario, seed=self.seed_of(scenario))
-        scenario.validate()
         began_s = time.monotonic()
         try:
             run = measure_scenario(scenario, WALL_S - self._wall_s)
@@ -112,11 +112,10 @@ class Laboratory:
         return found if found != scenario.seed else found + 1
 
     def _charge_budget(self, scenario: Scenario) -> None:
-        """Add a scenario's run, network time and UDP packets to what the submission has used. Raises RefusedError if
-        that is above MAX_RUNS, MAX_NETWORK_S or MAX_PACKETS, or the scenario is larger than an answer's may be or has
-        traffic that is not allowed, and NetlabError if it has mistakes.
+        """Add a valid scenario's run, network time and UDP packets to the part of the budget that the submission has
+        used. Raises RefusedError if that is above MAX_RUNS, MAX_NETWORK_S or MAX_PACKETS, or the scenario is larger
+        than an answer's may be or has traffic that is not allowed.
         """
-        scenario.validate()
         self._runs += 1
         self._network_s += scenario.duration_s
         if self._runs > MAX_RUNS or self._network_s > MAX_NETWORK_S:

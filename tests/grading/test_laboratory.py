@@ -10,7 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from netlab.base.errors import ScenarioError
 from netlab.network import topologies
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Command, Udp
 from netlab_classroom.grading import laboratory
 from netlab_classroom.grading.laboratory import Laboratory, RefusedError, is_plain
@@ -101,6 +103,21 @@ def test_a_submission_sends_so_many_packets_at_most() -> None:
     there.measure(scenario(*flood, duration_s=0.4), graded=True)
     with pytest.raises(RefusedError, match="20 million packets"):
         there.measure(scenario(*flood, duration_s=0.4), graded=True)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_scenario_is_validated_once_and_one_with_mistakes_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    validated: list[Scenario] = []
+    problems = Scenario._problems
+    monkeypatch.setattr(
+        Scenario, "_problems", lambda self, *args, **words: validated.append(self) or problems(self, *args, **words)
+    )
+    there = Laboratory("seed")
+    there.measure(scenario(Udp("h1", "h2", rate_mbps=1)), graded=True)
+    assert len(validated) == 1
+    with pytest.raises(ScenarioError, match="duration_s"):
+        there.measure(scenario(Udp("h1", "h2", rate_mbps=1), duration_s=-1), graded=True)
+    assert there._runs == 1
 
 
 def test_each_packet_of_a_submission_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
