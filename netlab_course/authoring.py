@@ -117,13 +117,15 @@ def topic_of(source: Path) -> str:
 
 def read_source(path: Path, token: str = "") -> NotebookNode:
     """Read a py:percent source as a notebook with stable cell ids, with its solutions and the own numbers of `token`
-    ("" for the printed ones). Raises AuthoringError for a wrong or missing id.
+    ("" for the printed ones).
 
     A cell keeps the id in its header (``# %% id="limit"``). Without one, its id is derived from its content, so that an
     edit of another cell does not change it; equal cells are numbered.
 
-    Raises AuthoringError when an id is given twice or is malformed, or a cell with a solution has none: grades depend on
-    that id.
+    Raises
+    ------
+    AuthoringError
+        If an id is given twice or is malformed, or a cell with a solution has none: grades depend on that id.
     """
     return _read(path, token)[0]
 

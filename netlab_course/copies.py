@@ -47,15 +47,17 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 def update(where: Path) -> Iterator[str]:
     """Update the copies of all chapters and of the pages that belong to them in the folder `where`, which is made if
-    needed; yield a sentence for the student for each chapter that changed. Raises NetlabError when the folder cannot be
-    written.
+    needed; yield a sentence for the student for each chapter that changed.
 
     A new chapter is copied. If the original of a chapter has changed, the student's work is kept: answers, added cells,
     and changes of cells that are the same in the new original; the previous file is kept under another name. Work in a
     cell that has moved to another chapter moves there too, if that cell is still untouched. A copy is renamed if its
     chapter gets another number.
 
-    Raises NetlabError when the folder cannot be written.
+    Raises
+    ------
+    NetlabError
+        If the folder cannot be written.
     """
     try:
         (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)

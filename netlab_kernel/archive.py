@@ -99,10 +99,8 @@ def read_files(kernel: PocketKernel | LibraryKernel) -> dict[str, bytes]:
 
 
 def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Path:
-    """Pack built kernels, at least one and at most one of each kind, with licence, source version, configuration and
-    netlab's changes, into the file netlab-kernel-RELEASE-KEYS-MACHINE.tar.xz in `directory`, which is made if needed,
-    for other machines, and return the file's path; its SHA-256 is written next to it. Raises KernelError if a kernel
-    was not built by netlab, or the file cannot be written.
+    """Pack built kernels with licence, source version, configuration and netlab's changes into one file for other
+    machines, and return its path.
 
     The checksum is written to `<name>.sha256` next to the file, in the format of `sha256sum --check`. The same kernels
     give the same bytes.
@@ -110,9 +108,9 @@ def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Pa
     Parameters
     ----------
     kernels : sequence of PocketKernel or LibraryKernel
-        The kernels, at most one of each kind.
+        The kernels, at least one and at most one of each kind.
     directory : Path
-        The directory of the file.
+        The directory of the file, which is made if needed.
 
     Returns
     -------
@@ -152,9 +150,8 @@ def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Pa
 
 
 def unpack(file: Path, sha256: str | None = None) -> list[PocketKernel | LibraryKernel]:
-    """Check a file that `pack` wrote, whose SHA-256 must be `sha256` (None: the one in `<file>.sha256` next to it, if
-    any), install its kernels in this user's cache, replacing builds of the same name, and return them, the pocket
-    kernel first. Raises KernelError, before anything is installed, if a check fails.
+    """Check a file that `pack` wrote, install its kernels in this user's cache in place of builds of the same name, and
+    return them, the pocket kernel first.
 
     Parameters
     ----------
@@ -167,7 +164,7 @@ def unpack(file: Path, sha256: str | None = None) -> list[PocketKernel | Library
     ------
     KernelError
         If a checksum differs, the file has other contents than the expected plain files, or a kernel is for another kind of
-        machine. Nothing is installed then.
+        machine (nothing is installed then), or a kernel cannot be written.
     """
     if not file.is_file():
         raise KernelError(f"There is no file {file}. Use a file that 'netlab kernel pack' wrote.")

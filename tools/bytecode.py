@@ -32,9 +32,9 @@ def compile_ahead(pyodide: Path, program: str) -> None:
     Raises
     ------
     subprocess.CalledProcessError
-        When the program fails.
+        If the program fails.
     FileNotFoundError
-        When there is no Node.js.
+        If there is no Node.js.
     """
     with tempfile.TemporaryDirectory(prefix="netlab-bytecode-") as folder:
         made = Path(folder) / "made"

@@ -183,7 +183,7 @@ def put_pyodide(source: Path, target: Path, wheels: list[Path]) -> None:
     Raises
     ------
     ValueError
-        When a file is another than the distribution's lock file says.
+        If a file is another than the distribution's lock file says.
     """
     lock = json.loads((source / LOCK).read_text())
     needed = with_needs(NEEDED, lock["packages"]) - set(ABSENT)
@@ -228,7 +228,7 @@ def script(name: str, **constants: Any) -> str:
     Raises
     ------
     ValueError
-        When it has no such constant.
+        If it has no such constant.
     """
     text = "".join((PAGE / part).read_text(encoding="utf-8") for part in ("kept.js", name))
     for constant, value in constants.items():
@@ -246,9 +246,9 @@ def decoder() -> str:
     Raises
     ------
     subprocess.CalledProcessError
-        When npm cannot fetch it.
+        If npm cannot fetch it.
     ValueError
-        When its module is not as it was.
+        If its module is not as it was.
     """
     home = WORK / "npm"
     module = home / "node_modules" / "zstddec"
@@ -306,7 +306,7 @@ def add_script(output: Path, names: dict[str, str]) -> int:
     Raises
     ------
     ValueError
-        When JupyterLite's pages are not as they were.
+        If JupyterLite's pages are not as they were.
     """
     files = [
         (name, (output / "static" / "pyodide" / name).stat().st_size) for use, name in names.items() if use != "others"

@@ -371,7 +371,7 @@ def set_up_now(need_environment: bool, kinds: Sequence[str], began_s: float) -> 
     Raises
     ------
     SetupError, NetlabError
-        When they cannot be made, or the experiment fails.
+        If they cannot be made, or the experiment fails.
     """
     updated = kernels_of_another_version()
     when = "as this version of netlab needs others than are here" if updated else "the first time"

@@ -166,7 +166,7 @@ class Student:
         Raises
         ------
         ImageError
-            When it fails, with its last words.
+            If it fails, with its last words.
         """
         name = f"netlab-image-{os.getpid()}"
         runtime_config = specification(name, self._rootfs, self._settings, self.home, self.tmp, self._profile, words)

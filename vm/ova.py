@@ -102,7 +102,7 @@ def capacity_bytes(disk: Path) -> int:
     Raises
     ------
     ValueError
-        When the file is not a VMDK of the kind streamOptimized.
+        If the file is not a VMDK of the kind streamOptimized.
     """
     with disk.open("rb") as file:
         head = file.read(SECTOR_BYTES)

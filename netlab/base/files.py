@@ -10,8 +10,8 @@ from pathlib import Path
 @contextmanager
 def replacement(path: Path) -> Iterator[Path]:
     """Yield the path of a new empty file in the directory of `path`. At the end of the `with` block the new file takes
-    the place of `path` atomically, with the mode of the earlier file if there is one; if the block raises anything, also
-    an interrupt, the new file is removed and `path` stays as it was. Raises OSError if a file cannot be written.
+    the place of `path` atomically, with the mode of the earlier file if there is one; after any exception, also an
+    interrupt, the new file is removed and `path` stays as it was. Raises OSError if a file cannot be written.
     """
     new = path.with_name(f".new-{secrets.token_hex(8)}")
     try:

@@ -43,7 +43,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
     Raises
     ------
     ScenarioError
-        With every mistake in a name or a link. `problems` also finds those of the network as a whole (a loop of switches).
+        If a name or a link is wrong; it lists all mistakes. `problems` also finds those of the network as a whole (a loop of switches).
 
     Examples
     --------

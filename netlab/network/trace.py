@@ -89,7 +89,7 @@ class Trace:
         Raises
         ------
         ScenarioError
-            When the file cannot be read, or with every row that is not a moment in ms.
+            If the file cannot be read, or rows of it are not moments in ms; each of these is named.
 
         References
         ----------

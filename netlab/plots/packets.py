@@ -94,7 +94,7 @@ def time_sequence(
     Raises
     ------
     NetlabError
-        When the packets contain no TCP data.
+        If the packets contain no TCP data.
 
     References
     ----------
@@ -142,7 +142,7 @@ def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = N
     Raises
     ------
     NetlabError
-        When the packets contain no TCP data.
+        If the packets contain no TCP data.
     """
     import pandas as pd
 

@@ -67,13 +67,13 @@ def run(
     Raises
     ------
     ScenarioError
-        With every mistake in the scenario; nothing has been started.
+        If the scenario has mistakes; it lists all of them, and nothing has been started.
     EngineError, KernelError
-        When this machine lacks a requirement; the text says what to do.
+        If this machine lacks a requirement; the text says what to do.
     RunCancelled, RunError
-        When the run was stopped by `cancel`, or failed.
+        If the run was stopped by `cancel`, or failed.
     Interrupted
-        After Ctrl-C.
+        If Ctrl-C was pressed.
 
     Examples
     --------

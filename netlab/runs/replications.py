@@ -78,7 +78,7 @@ def interval(values: Any, others: Any = None) -> Interval:
     Raises
     ------
     NetlabError
-        With fewer than two values, or with NaN or infinity, because leaving values out must be a conscious decision.
+        If there are fewer than two values, or NaN or infinity, because leaving values out must be a conscious decision.
         Also if both samples are without any scatter.
 
     References
@@ -196,9 +196,9 @@ def repeat(
     Raises
     ------
     ScenarioError
-        With every mistake in the arguments; nothing has been started.
+        If the arguments have mistakes; it lists all of them, and nothing has been started.
     SweepError
-        When runs failed; its `runs` has the others by seed, or by (label, seed).
+        If runs failed; its `runs` has the others by seed, or by (label, seed).
 
     Examples
     --------

@@ -143,13 +143,13 @@ def sweep(
     Raises
     ------
     ScenarioError
-        With every mistake in any scenario; nothing has been started.
+        If scenarios have mistakes; it lists all of them, and nothing has been started.
     EngineError, KernelError
-        When this machine lacks a requirement.
+        If this machine lacks a requirement.
     SweepError
-        When runs failed; raised after all others have finished, and holds their results.
+        If runs failed; raised after all others have finished, and holds their results.
     SweepInterrupted
-        After Ctrl-C, when the running guests have been ended; a KeyboardInterrupt.
+        If Ctrl-C was pressed; a KeyboardInterrupt, raised when the running guests have been ended.
 
     Examples
     --------

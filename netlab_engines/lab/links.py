@@ -49,7 +49,7 @@ class LiveLink:
         Raises
         ------
         ScenarioError
-            With a list of all mistakes; the link is not changed then.
+            If values are wrong; it lists all mistakes, and the link is not changed.
         """
         if problems := field_problems("link", direction, reverse):
             raise ScenarioError(problems)

@@ -59,11 +59,8 @@ def live(
     wall_limit_s: float = WALL_LIMIT_S,
     engine: str | LabEngine | None = None,
 ) -> Lab:
-    """Build a network in an engine (None: the one for this machine) and return it as a Lab, which the caller must
-    close; it waits for commands and traffic, and its time passes only with them, except on the native engine. `seed`
-    determines random draws, `interval_s` is the length in s of the intervals of tables, `sysctls` are kernel settings
-    of all nodes, and a command may take `wall_limit_s` s of wall-clock time. Raises ScenarioError with all mistakes,
-    EngineError or KernelError if this machine lacks something.
+    """Build a network in an engine and return it as a Lab, which the caller must close; it waits for commands and
+    traffic, and its time passes only with them, except on the native engine.
 
     Parameters
     ----------
@@ -90,7 +87,7 @@ def live(
     Raises
     ------
     ScenarioError
-        With a list of all mistakes in the network.
+        If the network has mistakes; it lists all of them.
     EngineError, KernelError
         If this machine lacks something; the message tells what to do.
 
@@ -294,14 +291,14 @@ class Lab:
 
     def start(self, item: Traffic) -> LiveFlow:
         """Start an item of netlab's own traffic, now or `item.start_s` s later, and return the flow; it runs whenever
-        network time passes. Its label gets a number, such as "-2", if it is used already. Raises ScenarioError with all
-        mistakes in the item, for a command, and for settings that live networks lack; NotHereError for a class of the
-        user's own unless the engine is the library engine.
+        network time passes. Its label gets a number, such as "-2", if it is used already.
 
         Raises
         ------
         ScenarioError
-            With a list of all mistakes in the item.
+            If the item has mistakes (it lists all of them), is a command or has settings that live networks lack.
+        NotHereError
+            If the item has a class of the user's own and the engine is not the library engine.
         """
         # Check it with the network as it is now.
         Scenario(self.topology, [item], MAX_ADVANCE_S, self._scenario.seed, 1.0).validate()

@@ -108,7 +108,7 @@ def live(
     Raises
     ------
     ScenarioError
-        With every mistake.
+        If arguments have mistakes; it lists all of them.
     """
     topology = network_of(network)
     scenario = Scenario(topology, traffic, MAX_S, seed)

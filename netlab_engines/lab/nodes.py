@@ -74,7 +74,7 @@ class Host:
         RunError
             If the command took longer than the lab's wall-clock limit.
         KeyboardInterrupt
-            After Ctrl-C; the command was interrupted too, and you can go on using the lab.
+            If Ctrl-C was pressed; the command was interrupted too, and you can go on using the lab.
         """
         parts: list[str] = []
         notice_s = time.monotonic() + PATIENCE_S

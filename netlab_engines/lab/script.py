@@ -74,7 +74,7 @@ def run_script(
     KernelError
         If there is no pocket kernel.
     RunError
-        After the wall-clock limit.
+        If the script took longer than the wall-clock limit.
     BrokenPipeError
         If the output cannot be written.
     """
