@@ -47,7 +47,9 @@ def pytest_configure(config: pytest.Config) -> None:
     def compare_outputs(cell: Any, test: Any, ref: Any, skip_compare: Any = None) -> bool:
         given, wanted = transform_streams_for_comparison(test), transform_streams_for_comparison(ref)
         # Where they differ, nbval's own comparison says how.
-        return outputs.agree(_seen(wanted), _seen(given)) or bool(exactly(cell, test, ref, skip_compare))
+        return outputs.agree(_visible_outputs(wanted), _visible_outputs(given)) or bool(
+            exactly(cell, test, ref, skip_compare)
+        )
 
     IPyNbCell.compare_outputs = compare_outputs
 
@@ -111,7 +113,7 @@ def _live_in_a_directory_of_our_own(config: pytest.Config) -> None:
     os.environ.setdefault("NETLAB_WARM", "0")
 
 
-def _seen(cell_outputs: Any) -> list[dict[str, Any]]:
+def _visible_outputs(cell_outputs: Any) -> list[dict[str, Any]]:
     """What a reader sees; counters and metadata are nbval's affair."""
     return [
         {name: output[name] for name in ("output_type", "name", "text", "data") if name in output}

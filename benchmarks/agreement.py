@@ -27,7 +27,7 @@ TCP_SHARE = 1448 / 1514
 UDP_SHARE = 1000 / 1042
 PING_BYTES = 98
 MARK = "NETLAB-AGREEMENT "
-SHAPED = "shaped"
+SHAPED_NETWORK = "shaped"
 # Start times of the second flow in s: if two flows lose packets in turn, the result depends much on which starts when.
 STARTS_S = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
@@ -93,7 +93,7 @@ def cases() -> list[Case]:
             pairs=1, rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=queue_packets, **more
         )
 
-    def idle(rate_mbps: float, delay_ms: float, short: bool = False) -> Case:
+    def idle_link(rate_mbps: float, delay_ms: float, short: bool = False) -> Case:
         theory = 2 * delay_ms + 2 * PING_BYTES * 8 / rate_mbps / 1000
         quantities = [Quantity("RTT (ms)", ping_rtt_ms, theory, 0.02)]
         return Case(
@@ -127,7 +127,7 @@ def cases() -> list[Case]:
             name, path(rate_mbps, delay_ms, queue_packets, **more), [flow], 5 if short else 12, quantities, short
         )
 
-    def two(aqm: str) -> Case:
+    def two_flows(aqm: str) -> Case:
         limit = 10 * TCP_SHARE
         quantities = [
             Quantity("goodput of both (Mbit/s)", total, limit if aqm == "fifo" else None, 0.03),
@@ -156,11 +156,11 @@ def cases() -> list[Case]:
         short=True,
     )
     return [
-        idle(5, 10, short=True), idle(1, 2), idle(100, 50),
+        idle_link(5, 10, short=True), idle_link(1, 2), idle_link(100, 50),
         udp(2, 5), udp(10, 5, short=True), udp(60, 50), lossy,
         tcp("cubic", 5, 10, 50, short=True), tcp("cubic", 20, 20, 100), tcp("cubic", 50, 5, 100),
         tcp("reno", 10, 25, 20), window, tcp("bbr", 10, 20, 100), tcp("vegas", 10, 20, 100),
-        two("fifo"), two("red"), two("fq_codel"),
+        two_flows("fifo"), two_flows("red"), two_flows("fq_codel"),
         tcp("cubic", 10, 20, 200, aqm="codel"), tcp("cubic", 10, 20, 200, aqm="pie"), tcp("cubic", 10, 20, 200, aqm="cake"),
     ]  # fmt: skip
 
@@ -169,7 +169,7 @@ def measure(engine: str, only: list[int]) -> dict[str, Any]:
     """Run the cases on one engine."""
     rows: dict[str, list[float]] = {}
     where: Any = engine
-    if engine == SHAPED:
+    if engine == SHAPED_NETWORK:
         where = LibraryEngine()
         # The one thing in which it then differs from the library kernel's own runs: the bucket and the wire of a real clock.
         LibrarySession.clock = "real"
@@ -220,7 +220,7 @@ def table(files: list[Path]) -> str:
     lines = ["| scenario | quantity | theory | " + " | ".join(heads) + " | largest difference |"]
     lines.append("|---" * (4 + len(heads)) + "|")
     outside, explained, by_chance = [], [], []
-    shaped = next((one["rows"] for one in measured if one["engine"] == SHAPED), {})
+    shaped = next((one["rows"] for one in measured if one["engine"] == SHAPED_NETWORK), {})
     for case in cases():
         for place, quantity in enumerate(case.quantities):
             values = [one["rows"].get(case.name, [None] * 9)[place] for one in measured]
@@ -229,7 +229,7 @@ def table(files: list[Path]) -> str:
             compare = [
                 value
                 for one, value in zip(measured, values, strict=True)
-                if value is not None and one["engine"] != SHAPED
+                if value is not None and one["engine"] != SHAPED_NETWORK
             ]
             off = max((abs(value - base) / base for value in compare), default=0.0)
             compared = len(values_found) > (quantity.theory is None)

@@ -30,7 +30,7 @@ AS_IT_IS = "as it is"
 SEEDS = itertools.count(1)
 NETWORK = nl.topologies.portfolio()
 FLOWS = [nl.Tcp(f"h{number}", "h9", congestion="reno") for number in (1, 2, 3, 4, 5, 6)]
-SHORT = nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=100)
+SHORT_NETWORK = nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=100)
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def all_processors() -> Iterator[None]:
 
 def short_run() -> None:
     """Run one flow for 2 s, with a seed of its own."""
-    nl.run(SHORT, [nl.Tcp("h1", "h2")], 2, seed=next(SEEDS), engine="pocket")
+    nl.run(SHORT_NETWORK, [nl.Tcp("h1", "h2")], 2, seed=next(SEEDS), engine="pocket")
 
 
 def long_run() -> None:
@@ -63,7 +63,7 @@ def measure(run: Callable[[], None], change: AbstractContextManager[object], *, 
     """Return what a run takes with this change, in a guest that was booted before, or without one (`booted` is False)."""
     os.environ["NETLAB_WARM"] = "1" if booted else "0"
     own = preboot.PrebootedGuest()
-    with mock.patch.object(preboot, "_prebooted", own), change:
+    with mock.patch.object(preboot, "_guest", own), change:
         if booted:
             own.prepare(pocket_kernel.find())
             time.sleep(UNTIL_READY_S)

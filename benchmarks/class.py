@@ -41,7 +41,7 @@ from netlab_course import authoring  # noqa: E402
 from tests.grading import classroom  # noqa: E402
 
 CACHE = cache.root()
-TOPIC, GOAL_S, BUSY, CPU_S, MANY_S = "udp_loss", 180.0, 8, 5.0, 3600.0
+TOPIC, GOAL_S, NUM_BUSY, CPU_S, MANY_S = "udp_loss", 180.0, 8, 5.0, 3600.0
 ANSWERS = {
     "right": ({}, 9.0),
     "slip": ({"limit": "def goodput_limit_mbps(rate_mbps, payload_bytes, framing_bytes):\n    return rate_mbps"}, 7.0),
@@ -49,10 +49,10 @@ ANSWERS = {
 }
 """Kinds of submissions: what differs from the solution (None: as it was handed out), and the points for answers in code."""
 
-CONTEST_SEED, AGAIN = "benchmark", 4
-OWN = [inspect.getsource(opponent) for opponent in OPPONENTS.values()]
+CONTEST_SEED, NUM_REPEATED = "benchmark", 4
+OPPONENT_SOURCES = [inspect.getsource(opponent) for opponent in OPPONENTS.values()]
 ENDS = (2, 12), (0.5, 2.0), (0.4, 0.9)
-FIXED = """
+FIXED_WINDOW = """
 class Fixed:
     def on_start(self, flow):
         flow.cwnd_segments = {window}
@@ -87,7 +87,7 @@ def main() -> int:
         if options.only in (None, "again", "busy"):
             wrong += class_again(place, options.jobs, options.only)
         if options.only == "many":
-            wrong += many(place, options.students, options.jobs)
+            wrong += measure_large_class(place, options.students, options.jobs)
         if options.only == "contest":
             wrong += contests(place, options.hand_ins, options.jobs)
     print("all as it must be" if not wrong else "\n".join(f"WRONG: {each}" for each in wrong))
@@ -119,7 +119,7 @@ def speed(place: Path, number: int, jobs: int) -> list[str]:
     return wrong + ([f"{wall_s:.0f} s is more than {GOAL_S:g} s for 30"] if wall_s > GOAL_S * number / 30 else [])
 
 
-def many(place: Path, number: int, jobs: int) -> list[str]:
+def measure_large_class(place: Path, number: int, jobs: int) -> list[str]:
     """A large class: what the hostile tenth costs the others."""
     victim = place / "home"
     victim.mkdir()
@@ -157,7 +157,7 @@ def hand_ins(number: int) -> dict[str, str]:
     found = {}
     for each in range(number):
         window, queued, gain, factor = chance.choice((4, 8, 16, 32, 64, 128)), *(chance.uniform(*ends) for ends in ENDS)
-        source = (FIXED.format(window=window), *OWN)[each % 4]
+        source = (FIXED_WINDOW.format(window=window), *OPPONENT_SOURCES)[each % 4]
         for old, new in {
             ": Any": "",
             "MIN_SEGMENTS": "4",
@@ -186,7 +186,7 @@ def contests(place: Path, number: int, jobs: int) -> list[str]:
         print(f"  {row['student']:12} {row['class']:10} {row['total']:6.2f}")
     if len(statuses) != number:
         wrong.append("a hand-in has no row, or one that was no fault of its own")
-    if some := [row for row in held.rows if row["status"] == race.RACED][:AGAIN]:
+    if some := [row for row in held.rows if row["status"] == race.RACED][:NUM_REPEATED]:
         paths = [place / "in" / f"{row['student']}.py" for row in some]
         again = contest.run_contest(paths, place / "again", seed=CONTEST_SEED, jobs=jobs)
         scores = {row["student"]: row["scores"] for row in again.rows}
@@ -229,9 +229,9 @@ def class_again(place: Path, jobs: int, only: str | None) -> list[str]:
             print(f"again: {again_s:.0f} s; {len(one)} files, {len(differ)} differ", flush=True)
             wrong += [f"{name} differs from grading to grading" for name in differ]
         if only in (None, "busy"):
-            with busy_processes(BUSY):
+            with busy_processes(NUM_BUSY):
                 beside, busy_s, _ = timed_grading(chapter, place / "class", place / "busy", jobs)
-            print(f"beside {BUSY} busy processes: {busy_s:.0f} s, {busy_s / first_s:.1f} times as long", flush=True)
+            print(f"beside {NUM_BUSY} busy processes: {busy_s:.0f} s, {busy_s / first_s:.1f} times as long", flush=True)
             wrong += mark_differences("busy", beside, expected)
         if digests(place / "class") | digests(victim) != old_digests:
             wrong.append("something beside the output changed")

@@ -41,7 +41,7 @@ from netlab.base.errors import EngineError, NetlabError  # noqa: E402
 from netlab.commands import cli  # noqa: E402
 from netlab_classroom.grading import grade, result_store  # noqa: E402
 from netlab_engines.kernels import library_kernel  # noqa: E402
-from netlab_replication.rows import published  # noqa: E402
+from netlab_replication.rows import published_rows  # noqa: E402
 from tests.engines import webassembly  # noqa: E402
 from tests.engines.parity import differences  # noqa: E402
 from tests.grading import classroom  # noqa: E402
@@ -253,7 +253,7 @@ def compare(expected: Mapping[str, str], results: Mapping[str, str]) -> tuple[bo
     return not different, summary + "".join(f"; {name} differs" for name in different)
 
 
-def busy() -> tuple[bool, str]:
+def compare_on_busy_machine() -> tuple[bool, str]:
     """The same results beside processes that take every processor."""
     alone = result_hashes()
     with harness.busy_processes(2 * (os.cpu_count() or 1)):
@@ -280,7 +280,7 @@ def aarch64() -> tuple[bool, str]:
 def published_scenarios() -> list[tuple[str, nl.Scenario]]:
     """Each plan of the replication once, by the name of the first row that it measures."""
     distinct: dict[str, tuple[str, nl.Scenario]] = {}
-    for row in published():
+    for row in published_rows():
         if row.measurement is not None:
             scenario = row.measurement.scenario
             distinct.setdefault(str(scenario.plan()), (f"{row.source} {row.table} {row.scenario}", scenario))
@@ -305,7 +305,7 @@ def replication(part: int = 1, parts: int = 1) -> tuple[bool, str]:
 
 
 CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
-    "busy": busy, "replication": replication, "aarch64": aarch64, "kills": kills,
+    "busy": compare_on_busy_machine, "replication": replication, "aarch64": aarch64, "kills": kills,
     "deaths": deaths, "hour": hour, "runs": runs,
 }  # fmt: skip
 

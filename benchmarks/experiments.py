@@ -36,13 +36,13 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ["NETLAB_PROGRESS"] = "0"
 UNTIL_READY_S = 2.5
 """A guest boots and imports in less; who works in a notebook takes longer between two runs."""
-SMALL = nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=100)
-LARGE = nl.topologies.portfolio()
-FAST = nl.topologies.dumbbell(pairs=1, rate_mbps=100, delay_ms=5, queue_packets=200)
+SMALL_NETWORK = nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=100)
+LARGE_NETWORK = nl.topologies.portfolio()
+FAST_NETWORK = nl.topologies.dumbbell(pairs=1, rate_mbps=100, delay_ms=5, queue_packets=200)
 DELAY_MS = 10
 
 
-def waiting(options: argparse.Namespace) -> None:
+def measure_start(options: argparse.Namespace) -> None:
     """Measure a run in a guest that was booted before; a second run of twice the length shows the traffic's part."""
     os.environ["NETLAB_WARM"] = "1"
 
@@ -52,12 +52,12 @@ def waiting(options: argparse.Namespace) -> None:
 
     def traffic_cost() -> list[float]:
         short, long = (
-            run_cost(LARGE, nl.Tcp("h1", "h9"), seconds) for seconds in (options.seconds, 2 * options.seconds)
+            run_cost(LARGE_NETWORK, nl.Tcp("h1", "h9"), seconds) for seconds in (options.seconds, 2 * options.seconds)
         )
         return [2 * once - twice for once, twice in zip(short, long, strict=True)]
 
     def small_run_cost() -> Cost:
-        return run_cost(SMALL, nl.Tcp("h1", "h2"), options.seconds)
+        return run_cost(SMALL_NETWORK, nl.Tcp("h1", "h2"), options.seconds)
 
     # A program gets a guest that waits from its second run on.
     run_in_turns({"": small_run_cost}, 2)
@@ -76,7 +76,9 @@ def captures(options: argparse.Namespace) -> None:
 
     def ran_s(capture_list: list[nl.Capture]) -> float:
         def work() -> None:
-            last_run[:] = [nl.run(FAST, [nl.Tcp("h1", "h2")], duration_s=options.seconds, captures=capture_list)]
+            last_run[:] = [
+                nl.run(FAST_NETWORK, [nl.Tcp("h1", "h2")], duration_s=options.seconds, captures=capture_list)
+            ]
 
         return cost(work).cpu_s
 
@@ -213,7 +215,7 @@ def panels(options: argparse.Namespace) -> None:
                 print(f"{topic:<22}{len(times_s):>6}{numbers}  {longest}", flush=True)
 
 
-PARTS = {"waiting": waiting, "captures": captures, "rows": rows, "calls": calls, "panels": panels}
+PARTS = {"waiting": measure_start, "captures": captures, "rows": rows, "calls": calls, "panels": panels}
 
 
 def main() -> None:

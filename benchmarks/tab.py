@@ -38,11 +38,11 @@ OpenPage = Callable[[str], AbstractContextManager[Callable[[str], Any]]]
 PATIENCE_MS = 300_000
 PAGE_S = 3600.0
 """The longest time in which a page may run all of its cells, in s."""
-SHOWN = """async () => {
+IS_SHOWN = """async () => {
   while (!document.querySelector('.jp-Notebook .jp-Cell')) await new Promise(again => setTimeout(again, 50));
 }"""
-IGNORED = "nbval-ignore-output"
-EMPTY: dict[str, dict[str, Any]] = {"code": {"outputs": [], "execution_count": None}}
+IGNORE_TAG = "nbval-ignore-output"
+EMPTY_FIELDS: dict[str, dict[str, Any]] = {"code": {"outputs": [], "execution_count": None}}
 """The state of a cell before its first run, by kind."""
 RATE_MBPS, ROUND_TRIP_S = 20, 0.04
 """Properties of the link over which --start opens a page."""
@@ -70,7 +70,7 @@ RUN_CELLS = f"""async (most, figures = Infinity) => {{
 }}"""
 
 STEPS = {
-    "chapter on the screen": SHOWN,
+    "chapter on the screen": IS_SHOWN,
     "first cell's answer": f"() => ({RUN_CELLS})(1)",
     "first measurement": f"() => ({RUN_CELLS})(Infinity, 2)",
 }
@@ -131,7 +131,7 @@ def serve_page(page: Path, solutions: dict[str, dict[str, Any]]) -> Iterator[str
     instead = {"/jupyter-lite.json": settings} | {
         f"/files/{name}.ipynb": {
             **book,
-            "cells": [{**cell, **EMPTY.get(cell["cell_type"], {})} for cell in book["cells"]],
+            "cells": [{**cell, **EMPTY_FIELDS.get(cell["cell_type"], {})} for cell in book["cells"]],
         }
         for name, book in solutions.items()
     }
@@ -173,7 +173,7 @@ def run(open_page: OpenPage, address: str, name: str) -> tuple[dict[str, float],
     """Run a chapter; returns times in s by cell, those until it was on the screen ("screen") and ran (""), and the notebook."""
     began_s = time.monotonic()
     with open_page(f"{address}/notebooks/index.html?path={name}.ipynb") as evaluate:
-        evaluate(SHOWN)
+        evaluate(IS_SHOWN)
         screen_s = time.monotonic() - began_s
         seconds, book = evaluate(f"() => ({RUN_CELLS})(Infinity)")
     return {**seconds, "screen": screen_s}, book
@@ -241,7 +241,7 @@ def judge(book: dict[str, Any], solution: dict[str, Any]) -> dict[str, list[str]
             found["failed"].append(f"{cell['id']}: {errors[0]}")
         elif any(UNSUPPORTED_NOTICE in one.get("text", "") for one in visible):
             found["not here"].append(cell["id"])
-        elif IGNORED not in expected[cell["id"]]["metadata"].get("tags", []) and not outputs.agree(
+        elif IGNORE_TAG not in expected[cell["id"]]["metadata"].get("tags", []) and not outputs.agree(
             visible, visible_outputs(expected[cell["id"]])
         ):
             found["differs"].append(cell["id"])

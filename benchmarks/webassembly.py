@@ -28,7 +28,7 @@ from netlab_engines.library.engine import LibraryEngine
 from tests.engines import webassembly
 
 NAME = "01_udp_loss"
-CELL = """from __future__ import annotations
+CELL_SOURCE = """from __future__ import annotations
 import hashlib, json, time
 from netlab_engines.library import engine
 from netlab_engines.kernels import library_kernel
@@ -56,7 +56,7 @@ def plans(words: list[str]) -> Iterator[tuple[str, Scenario]]:
 def in_chromium(page: Path, scenarios: list[Scenario]) -> list[tuple[str, float]]:
     """The hash of the answers to each, and the time in s, in a notebook of the page."""
     documents = json.dumps([scenario.to_dict() for scenario in scenarios])
-    source = CELL.format(answers=inspect.getsource(webassembly.answers), told=documents)
+    source = CELL_SOURCE.format(answers=inspect.getsource(webassembly.answers), told=documents)
     kernel = {"kernelspec": {"name": "python", "display_name": "Python"}}
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)], metadata=kernel)
     with tab.serve_page(page.resolve(), {NAME: book}) as address, tab.chromium() as open_page:

@@ -34,7 +34,7 @@ class Shape(TypedDict):
     medium_options: dict[str, Any]
 
 
-class Hop(TypedDict):
+class PlannedHop(TypedDict):
     """A direction of a link in a plan, from `interface` of the node `src` to `dst_interface` of `dst`; a plan lists
     both directions of a link in succession.
     """
@@ -107,13 +107,13 @@ class Addressing(TypedDict):
     neighbours: list[Neighbour]
 
 
-class _Own(TypedDict, total=False):
+class _OwnClasses(TypedDict, total=False):
     """The optional field `own` of an item of traffic."""
 
     own: tuple[Any, ...]
 
 
-class Item(_Own):
+class Item(_OwnClasses):
     """The common fields of all kinds of traffic in a plan: the kind, the unique label, and the start in s.
 
     `own`, if present, has the user's classes or objects that the item calls; they are not sent to other processes.
@@ -150,7 +150,7 @@ class Plan(Addressing):
     hosts: list[str]
     routers: list[str]
     switches: list[str]
-    directions: list[Hop]
+    directions: list[PlannedHop]
     traffic: list[Item]
     duration_s: float
     interval_s: float

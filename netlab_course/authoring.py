@@ -136,7 +136,7 @@ def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
     unknown number.
     """
     text = path.read_text(encoding="utf-8")
-    notebook = copy.deepcopy(_parsed(text))
+    notebook = copy.deepcopy(_parse_source(text))
     lines = _cell_lines(text)
     if len(lines) != len(notebook.cells):
         raise AuthoringError(f"{path}: every cell must start with a line `# %%`, the first one too.")
@@ -170,7 +170,7 @@ def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
 
 
 @functools.lru_cache(maxsize=64)  # a class asks for each student's notebook, and parsing takes most of the time
-def _parsed(text: str) -> NotebookNode:
+def _parse_source(text: str) -> NotebookNode:
     """Return a py:percent source as jupytext reads it; a caller copies the notebook before changing it."""
     notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
     return notebook
@@ -187,7 +187,7 @@ def student_notebook(path: Path, token: str = "") -> NotebookNode:
     return notebook
 
 
-def opened(path: Path, token: str = "") -> Any:
+def open_chapter_of(path: Path, token: str = "") -> Any:
     """Open the chapter of a source as its notebook does, with the own numbers of `token` ("" for the printed ones), and
     return its `OpenChapter`; None if no package belongs to the source. Raises NetlabError when no numbers of the token
     serve the lesson.
@@ -211,7 +211,7 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     if not token and not _FIGURE.search(text):
         return
-    chapter = opened(path, token)
+    chapter = open_chapter_of(path, token)
     figures = {} if chapter is None else dict(vars(chapter.own))
     tolerances = _tolerances(notebook, {} if chapter is None else chapter.checks, path)
     if "[[minutes]]" in text:

@@ -23,7 +23,7 @@ _NAMES_OF_QUANTITIES = {
     "%": r"loss|lost|share|part|fraction|late|percent",
 }
 """Words that name a quantity with this unit. A title needs none, but words of other units only are wrong."""
-_SURE = r"goodput|throughput|bandwidth|delay|latency|rtt|round[\s-]?trip|jitter"
+_KNOWN_QUANTITIES = r"goodput|throughput|bandwidth|delay|latency|rtt|round[\s-]?trip|jitter"
 """Words that belong to one unit only."""
 
 
@@ -56,7 +56,7 @@ def axis_title_problem(title: str, unit: str) -> str:
     ):
         return "it gives a unit only" if unit else "it is empty"
     own = _NAMES_OF_QUANTITIES.get(unit)
-    foreign = re.findall(_SURE, rest, re.IGNORECASE)
+    foreign = re.findall(_KNOWN_QUANTITIES, rest, re.IGNORECASE)
     if own and foreign and not re.search(own, rest, re.IGNORECASE):
         return f"the values are not a {foreign[0].lower()}"
     return ""

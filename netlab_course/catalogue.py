@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from netlab.base.errors import NetlabError, one_of
-from netlab.base.location import CARRIED, IMPORT_ROOT
+from netlab.base.location import CARRIED_FOLDER, IMPORT_ROOT
 from netlab_course import progress_store
 
 VARIABLE = "NETLAB_NOTEBOOKS"
@@ -60,21 +60,21 @@ class Entry:
         """The chapter's title: the first Markdown heading in the notebook's first cell, or else the topic with spaces
         for underscores. Raises NetlabError when the notebook cannot be read.
         """
-        return _first(r"^# (.+)$", self._head) or self.topic.replace("_", " ")
+        return _first_match(r"^# (.+)$", self._head) or self.topic.replace("_", " ")
 
     @property
     def question(self) -> str:
         """The question that the chapter answers: the first line in bold of the notebook's first cell; "" if there is
         none. Raises NetlabError when the notebook cannot be read.
         """
-        return _first(r"^\*\*(.+)\*\*$", self._head)
+        return _first_match(r"^\*\*(.+)\*\*$", self._head)
 
     @property
     def minutes(self) -> str:
         """The duration in minutes as text, as the notebook's first cell has it, such as "60 to 90"; "" if it has none.
         Raises NetlabError when the notebook cannot be read.
         """
-        return _first(r"\*Time\*: ([\d to]+?) minutes", self._head)
+        return _first_match(r"\*Time\*: ([\d to]+?) minutes", self._head)
 
     @cached_property
     def exercises(self) -> list[str]:
@@ -90,7 +90,7 @@ def originals() -> Path:
     """Return the folder of netlab's original notebooks: `$NETLAB_NOTEBOOKS` if it is set, else `notebooks` of the clone
     or the wheel. Raises NetlabError when there is no such folder.
     """
-    own = (IMPORT_ROOT / "notebooks", CARRIED / "notebooks")
+    own = (IMPORT_ROOT / "notebooks", CARRIED_FOLDER / "notebooks")
     found = Path(os.environ.get(VARIABLE) or next((place for place in own if place.is_dir()), own[0]))
     if not found.is_dir():
         raise NetlabError(
@@ -136,7 +136,7 @@ def progress(folder: Path | None = None) -> None:
         print(f"{mark:{widths[0]}} {title:{widths[1]}}  {minutes:>{widths[2]}}  {count:>{widths[3]}}".rstrip())
 
 
-def _first(pattern: str, text: str) -> str:
+def _first_match(pattern: str, text: str) -> str:
     """Return the first group of the first match of a regular expression in a text, without surrounding spaces; "" if
     nothing matches. ^ and $ match at every line.
     """

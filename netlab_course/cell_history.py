@@ -21,8 +21,8 @@ from typing import Any
 
 SAVING_TAKES_S = 1.0
 """A notebook file that was written within this time after a cell started may still have the cell's previous text."""
-_ASSIGNED = re.compile(r"^[ \t]*((?:[A-Za-z_]\w*[ \t]*,[ \t]*)*[A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
-_DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_ASSIGNMENT = re.compile(r"^[ \t]*((?:[A-Za-z_]\w*[ \t]*,[ \t]*)*[A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
+_DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _MAGIC = re.compile(r"^[ \t]*[%!].*$", re.MULTILINE)
 _SHELL_ATTRIBUTE = "netlab_cell_history"
 
@@ -238,10 +238,10 @@ def defined_names(source: str) -> frozenset[str]:
     tree = _syntax_tree(source)
     if tree is not None:
         return frozenset(_bound(tree))
-    found = set(_DEFINED.findall(source))
+    found = set(_DEFINITION.findall(source))
     for line in source.split("\n"):
         rest = line
-        while assigned := _ASSIGNED.match(rest):
+        while assigned := _ASSIGNMENT.match(rest):
             found.update(re.findall(r"\w+", assigned[1]))
             rest = rest[assigned.end() :]
     return frozenset(found)

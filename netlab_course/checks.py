@@ -27,10 +27,10 @@ from netlab_course.answers import (
     with_unit,
     wrong_parameters,
 )
-from netlab_course.diagnosis import clear, close, direction, explanation, is_rounded, named_slip
+from netlab_course.diagnosis import close, direction, explanation, is_far, is_rounded, named_slip
 from netlab_course.hint_button import HintButton, offer
 from netlab_course.messages import AMBER, GREY, show_text
-from netlab_course.opaque import OpaqueFunction, revealed
+from netlab_course.opaque import OpaqueFunction, underlying_function
 from netlab_course.prediction import predict
 
 __all__ = [
@@ -56,7 +56,7 @@ TRIES_BY_HALVES = 4
 MAX_TRY_CHARACTERS = 40
 NOT_COUNTED = "But this is netlab's own function, which does not count in grading: write yours out."
 """The sentence about a right answer that is a function of netlab, which a grader withholds."""
-_OFFERED = ("hint", "hints_left", "judge", "name", "take")
+_PUBLIC_NAMES = ("hint", "hints_left", "judge", "name", "take")
 
 
 class Status(Enum):
@@ -186,7 +186,7 @@ class Check:
 
     def __dir__(self) -> list[str]:
         """Return the names that Tab offers: what a student may use, not the right answer or known mistakes."""
-        return list(_OFFERED)
+        return list(_PUBLIC_NAMES)
 
     def __repr__(self) -> str:
         """Return a text with the check's name and how to use it, without the right answer."""
@@ -364,7 +364,7 @@ class Number(Check):
         far).
         """
         expected = right_number(self)
-        return all(clear(_wrong_number(trap, {}), expected, self.tolerance) for trap in self.misconceptions)
+        return all(is_far(_wrong_number(trap, {}), expected, self.tolerance) for trap in self.misconceptions)
 
     def _wrong_guess(self, answer: object) -> str:
         """Return the repr of a failed answer, as a float if it is a number."""
@@ -421,7 +421,7 @@ class Function(Check):
 
             def wrong(trap: Misconception = trap, **given: Any) -> float:
                 """Return the number that the misconception `trap` gives for the arguments of a trial."""
-                return _wrong_number(trap, {name: revealed(value) for name, value in given.items()})
+                return _wrong_number(trap, {name: underlying_function(value) for name, value in given.items()})
 
             yield wrong, trap.sentence
 
@@ -431,7 +431,7 @@ class Function(Check):
         """
         # A wrong formula may be right for some inputs, but must be wrong for at least one.
         return all(
-            any(clear(_wrong_number(trap, case), self.reference(**case), self.tolerance) for case in self.cases)
+            any(is_far(_wrong_number(trap, case), self.reference(**case), self.tolerance) for case in self.cases)
             for trap in self.misconceptions
         )
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable
 
 # Minimum distance between a known mistake and the right answer, in tolerances.
-_CLEAR = 3.0
-_NEARBY = 0.05
+_MIN_DISTANCE_TOLERANCES = 3.0
+_NEARBY_TOLERANCE = 0.05
 
 
 # Factors between a wrong number and the right one, each with the message about the mistake. If two factors agree within
@@ -63,11 +63,11 @@ def close(number: float, expected: float, tolerance: float) -> bool:
     return abs(number - expected) <= tolerance * scale * (1 + 1e-12)
 
 
-def clear(wrong: float, expected: float, tolerance: float) -> bool:
+def is_far(wrong: float, expected: float, tolerance: float) -> bool:
     """Return whether a wrong number is well outside the tolerance of the expected one: farther from it than three times
     the tolerance, which is relative, or absolute if 0 is expected.
     """
-    return not close(wrong, expected, _CLEAR * tolerance)
+    return not close(wrong, expected, _MIN_DISTANCE_TOLERANCES * tolerance)
 
 
 def explanation(
@@ -84,7 +84,7 @@ def explanation(
         return "It is not zero." if expected else ""
     if number * expected < 0:
         return "It has the wrong sign, and not only that."
-    if close(number, expected, _NEARBY):
+    if close(number, expected, _NEARBY_TOLERANCE):
         return "It is close: is something small forgotten, or counted twice?"
     return "No usual mistake leads to this number. Write down the formula with its units, and check each part alone."
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-RELATIVE, ABSOLUTE = 1e-9, 1e-12
+RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-9, 1e-12
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _FIGURE_ID = re.compile(r"figure-[0-9a-f]{6,}")
 """An id that is derived from a figure's numbers."""
@@ -38,7 +38,7 @@ def _equal(first: Any, second: Any) -> bool:
     """
     kinds = {type(first), type(second)}
     if float in kinds and kinds <= {int, float}:
-        return _near(first, second)
+        return _are_close(first, second)
     if len(kinds) > 1:
         return False
     if isinstance(first, list):
@@ -60,7 +60,7 @@ def _equal_texts(first: str, second: str) -> bool:
         return False
     pairs = zip(_NUMBER.findall(first), _NUMBER.findall(second), strict=False)
     # An integer in a text is a count, an id or a part of a name, and must be equal.
-    return all(one == other or ("." in one + other and _near(float(one), float(other))) for one, other in pairs)
+    return all(one == other or ("." in one + other and _are_close(float(one), float(other))) for one, other in pairs)
 
 
 def _equal_arrays(first: dict[str, str], second: dict[str, str]) -> bool:
@@ -71,9 +71,11 @@ def _equal_arrays(first: dict[str, str], second: dict[str, str]) -> bool:
         one, other = (np.frombuffer(base64.b64decode(each["bdata"]), dtype=each["dtype"]) for each in (first, second))
     except (binascii.Error, TypeError, ValueError):
         return first == second
-    return one.shape == other.shape and bool(np.allclose(one, other, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True))
+    return one.shape == other.shape and bool(
+        np.allclose(one, other, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE, equal_nan=True)
+    )
 
 
-def _near(first: float, second: float) -> bool:
+def _are_close(first: float, second: float) -> bool:
     """Return whether two numbers are equal except for a relative error of 1e-9 or an absolute one of 1e-12."""
-    return first == second or math.isclose(first, second, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return first == second or math.isclose(first, second, rel_tol=RELATIVE_TOLERANCE, abs_tol=ABSOLUTE_TOLERANCE)

@@ -52,7 +52,7 @@ def _advice_on_attribute(error: AttributeError) -> str:
     labels = error.obj.index if isinstance(error.obj, pd.Series) else getattr(error.obj, "_fields", None)
     if labels is None or not isinstance(error.name, str):
         return ""
-    return _missing(error.name, labels)
+    return _missing_label_advice(error.name, labels)
 
 
 def _advice_on_key(error: KeyError, frames: Iterable[FrameType]) -> str:
@@ -69,12 +69,12 @@ def _advice_on_key(error: KeyError, frames: Iterable[FrameType]) -> str:
             return f"[{key}] asks for the label {key}, which is not there. .iloc[{key}] is the value number {key}, counted from 0."
         found = _NAMES_IN_A_MESSAGE.findall(key) if isinstance(key, str) and not key.isidentifier() else [(key, "")]
         for name in (one or other for one, other in found):
-            if isinstance(name, str) and (advice := _missing(name, labels)):
+            if isinstance(name, str) and (advice := _missing_label_advice(name, labels)):
                 return advice
     return ""
 
 
-def _missing(name: str, labels: Iterable[Any]) -> str:
+def _missing_label_advice(name: str, labels: Iterable[Any]) -> str:
     """Return the advice on a name that is not among the labels of a row or the columns of a table; "" if it is there, or
     if the labels are no names.
     """

@@ -14,22 +14,22 @@ class OpaqueFunction:
 
     def __init__(self, called: Callable[..., Any], name: str) -> None:
         """Set the callable object, and the text that stands for it in messages."""
-        _CALLED[self] = called
+        _FUNCTIONS[self] = called
         self._name = name
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """Return what the callable object returns for these arguments, or raise its error."""
-        return _CALLED[self](*values, **named)
+        return _FUNCTIONS[self](*values, **named)
 
     def __repr__(self) -> str:
         """Return the name in angle brackets."""
         return f"<{self._name}>"
 
 
-_CALLED: WeakKeyDictionary[OpaqueFunction, Callable[..., Any]] = WeakKeyDictionary()
+_FUNCTIONS: WeakKeyDictionary[OpaqueFunction, Callable[..., Any]] = WeakKeyDictionary()
 """The callable objects; in attributes they could be found by Tab, with their own attributes."""
 
 
-def revealed(value: Any) -> Any:
+def underlying_function(value: Any) -> Any:
     """Return the callable object behind an opaque function; any other value itself."""
-    return _CALLED[value] if isinstance(value, OpaqueFunction) else value
+    return _FUNCTIONS[value] if isinstance(value, OpaqueFunction) else value

@@ -72,7 +72,7 @@ class OwnNumbers:
         self._choices = {name: tuple(values) for name, values in choices.items()}
         self._holds = holds
         self._derive = derive
-        if not self._serves(self._at(0)):
+        if not self._serves(self._combination(0)):
             raise NetlabError("The lesson does not hold with the printed numbers: change them, or `holds`.")
 
     def __len__(self) -> int:
@@ -91,10 +91,10 @@ class OwnNumbers:
         usable and with which the lesson holds.
         """
         if not token:
-            return self._at(0)
+            return self._combination(0)
         for attempt in range(MAX_TRIES):
             digest = hashlib.sha256(f"{token}\n{attempt}".encode()).digest()
-            own = self._at(int.from_bytes(digest[:8], "big") % len(self))
+            own = self._combination(int.from_bytes(digest[:8], "big") % len(self))
             if self._serves(own) and (accept is None or accept(own)):
                 return own
         raise NetlabError(f"None of {MAX_TRIES} combinations of own numbers serves the lesson: widen the choices.")
@@ -103,7 +103,7 @@ class OwnNumbers:
         """Return whether the lesson holds with these numbers, by the function `holds`; True without one."""
         return self._holds is None or self._holds(own)
 
-    def _at(self, index: int) -> StudentValues:
+    def _combination(self, index: int) -> StudentValues:
         """Return the combination of numbers with this index, from 0 (the printed ones) to `len(self)` - 1, with the
         derived numbers.
         """

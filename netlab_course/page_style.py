@@ -20,22 +20,22 @@ def rgb(colour: str) -> str:
 # overrides that.
 _DARK = 'body[data-jp-theme-light="false"] .js-plotly-plot'
 # If the cell above was changed or has failed since, the verdict below it concerns an old value.
-_CHANGED = ".jp-CodeCell.jp-mod-dirty + .jp-CodeCell"
-_FAILED = '.jp-CodeCell:has([data-mime-type="application/vnd.jupyter.error"]) + .jp-CodeCell'
+_CHANGED_CELL = ".jp-CodeCell.jp-mod-dirty + .jp-CodeCell"
+_FAILED_CELL = '.jp-CodeCell:has([data-mime-type="application/vnd.jupyter.error"]) + .jp-CodeCell'
 # A slider in a narrow column would be too short to be dragged, so its label stands above it there.
-_NARROW = "@container (max-width: 28em)"
+_NARROW_PAGE = "@container (max-width: 28em)"
 SHEET = f"""
-{_CHANGED} pre.netlab-verdict::before {{ content: "The cell above was changed after it was run. Run it, then this check."; }}
-{_FAILED} pre.netlab-verdict:not(.netlab-unjudged)::before {{ content: "The last run of the cell above ended with an error."; }}
+{_CHANGED_CELL} pre.netlab-verdict::before {{ content: "The cell above was changed after it was run. Run it, then this check."; }}
+{_FAILED_CELL} pre.netlab-verdict:not(.netlab-unjudged)::before {{ content: "The last run of the cell above ended with an error."; }}
 pre.netlab-verdict::before {{ display: block; font-weight: bold; }}
-:is({_CHANGED}, {_FAILED}) pre.netlab-passed:not(.netlab-remarked) > span {{ display: none !important; }}
+:is({_CHANGED_CELL}, {_FAILED_CELL}) pre.netlab-passed:not(.netlab-remarked) > span {{ display: none !important; }}
 {_DARK} text[style*="fill: {rgb(TEXT)}"] {{ fill: {TEXT_ON_DARK} !important; }}
 .jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"] pre {{ white-space: pre !important; overflow-x: auto; }}
 .jp-RenderedHTMLCommon :is(.dataframe td, th) {{ white-space: nowrap; }}
-{_NARROW} {{ .netlab-control .widget-slider, .netlab-control .widget-dropdown {{ flex-wrap: wrap; height: auto; }} }}
-{_NARROW} {{ .netlab-control .widget-label {{ flex: 1 0 100%; text-align: left; }} }}
-{_NARROW} {{ .netlab-control .widget-checkbox > .widget-label {{ display: none; }} }}
-{_NARROW} {{ .netlab-control .widget-html {{ align-self: flex-end; }} }}
+{_NARROW_PAGE} {{ .netlab-control .widget-slider, .netlab-control .widget-dropdown {{ flex-wrap: wrap; height: auto; }} }}
+{_NARROW_PAGE} {{ .netlab-control .widget-label {{ flex: 1 0 100%; text-align: left; }} }}
+{_NARROW_PAGE} {{ .netlab-control .widget-checkbox > .widget-label {{ display: none; }} }}
+{_NARROW_PAGE} {{ .netlab-control .widget-html {{ align-self: flex-end; }} }}
 .netlab-control {{ container-type: inline-size; }}
 .netlab-refused {{ font-weight: bold; }}
 .jp-Placeholder-content {{ min-width: 0; }}
@@ -48,7 +48,7 @@ def show() -> None:
     page.show(f"<style>{SHEET}</style>")
 
 
-def spaced(table: pd.DataFrame) -> pd.DataFrame:
+def widen_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Return a copy of a table whose texts and names of columns are padded so that pandas prints two spaces between
     columns when it prints the table without its index.
     """

@@ -319,11 +319,14 @@ class Repetition(Build):
         """
         values, traces = self.values(found.table), found.figure["traces"]
         in_its_unit = values * (self._unit_factor(found) or 1.0)
-        if any(_same(numbers, each) for each in (values, in_its_unit) for numbers in traces):
+        if any(_have_equal_numbers(numbers, each) for each in (values, in_its_unit) for numbers in traces):
             return True
         instead = [slip(found.table) for slip in self.slips.values()]
         return any(
-            _same(numbers, each) for each in instead if _agrees(found.interval, interval(each)) for numbers in traces
+            _have_equal_numbers(numbers, each)
+            for each in instead
+            if _agrees(found.interval, interval(each))
+            for numbers in traces
         )
 
     def _unit_factor(self, found: RepeatedMeasurement) -> float | None:
@@ -426,7 +429,7 @@ def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
     )
 
 
-def _same(numbers: Sequence[float], values: pd.Series[float]) -> bool:
+def _have_equal_numbers(numbers: Sequence[float], values: pd.Series[float]) -> bool:
     """Return whether a list of numbers and a column of values have the same numbers in any order, within a relative
     error of 0.002.
     """

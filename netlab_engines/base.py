@@ -16,7 +16,7 @@ from netlab_engines.agent.artifacts import MAX_BYTES
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
 from netlab_engines.protocol.messages import Message
 from netlab_engines.protocol.requests import AgentPlan
-from netlab_engines.protocol.session import Session
+from netlab_engines.protocol.session import LabSession
 from netlab_engines.stall import REPORT_INTERVAL_S, Watchdog
 
 PROGRESS_STEPS = 50
@@ -25,7 +25,7 @@ MAX_CAPTURED_BYTES = 512 << 20
 
 
 def run_in(
-    session: Session,
+    session: LabSession,
     plan: Plan,
     on_progress: OnProgress | None,
     cancel: threading.Event | None,
@@ -37,7 +37,7 @@ def run_in(
 
     Parameters
     ----------
-    session : Session
+    session : LabSession
         The session.
     plan : Plan
         The plan.

@@ -51,7 +51,7 @@ class NoAnswerError(RunError):
 
 class AgentProcess:
     """An agent's process on this machine and the channel to it, on which it answers requests one at a time; a
-    `protocol.session.Session`. Subclasses start the process.
+    `protocol.session.LabSession`. Subclasses start the process.
 
     `free_bytes` is the free space that the run's directory needs.
     """

@@ -13,7 +13,7 @@ from pathlib import Path
 from netlab.base.errors import EngineError
 from netlab.base.location import IMPORT_ROOT
 from netlab.engines import Requirement
-from netlab.network.congestion import CONGESTION_CONTROLS, OWN
+from netlab.network.congestion import CONGESTION_CONTROLS, NETLAB_CONTROLS
 from netlab.network.queues import DISCIPLINES
 from netlab_engines.kernels.parts import PARTS
 from netlab_engines.kernels.versions import parse_version
@@ -24,11 +24,11 @@ sys.path.append(sys.argv[1])
 from netlab_engines.agent.parts import kernel_errors
 print(json.dumps(kernel_errors()))
 """
-NEEDED = ("veth", "ifb", "ingress", "matchall", "mirred", "tbf", "netem")
+NEEDED_PARTS = ("veth", "ifb", "ingress", "matchall", "mirred", "tbf", "netem")
 """Features that every link needs; a scenario needs few of the others."""
 CONTAINERS = ("/run/.containerenv", "/.dockerenv", "/run/systemd/container")
 BRING_THEIR_OWN = "The pocket and the library engine bring their own kernel."
-LOADED = "The kernel could not load the modules {modules}. "
+LOADING_FAILED = "The kernel could not load the modules {modules}. "
 # Microsoft's kernel has loadable modules since 6.6.36.3 (the notes of that release of WSL2-Linux-Kernel).
 WSL2 = (
     "WSL2's kernel comes with Windows, so packages of this distribution cannot add modules: `wsl --update` in Windows installs "
@@ -67,7 +67,7 @@ def kernel_errors() -> dict[str, str | None]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         found: dict[str, str | None] = json.loads(done.stdout)
-        asked_all = found.keys() >= {*NEEDED, *DISCIPLINES, *CONGESTION_CONTROLS}
+        asked_all = found.keys() >= {*NEEDED_PARTS, *DISCIPLINES, *CONGESTION_CONTROLS}
     except (ValueError, AttributeError):
         asked_all = False
     if done.returncode != 0 or not asked_all:
@@ -88,10 +88,10 @@ def missing_parts() -> tuple[str, ...]:
 
 
 def links() -> Requirement:
-    """Return the requirement that this machine's kernel has the parts NEEDED for every link, met or not; they are
+    """Return the requirement that this machine's kernel has the parts NEEDED_PARTS for every link, met or not; they are
     tested as root.
     """
-    return _parts_requirement("kernel", NEEDED, f"{platform.release()} has all that links need")
+    return _parts_requirement("kernel", NEEDED_PARTS, f"{platform.release()} has all that links need")
 
 
 def features() -> Requirement:
@@ -126,13 +126,17 @@ def remedy(missing: Collection[str]) -> str:
     release = platform.release()
     rows = (DISCIPLINES[name] for name in missing if name in DISCIPLINES)
     newer = {row.name: row.since for row in rows if parse_version(release) < row.since}
-    modules = [PARTS[name].module for name in missing if PARTS[name].module and name not in OWN and name not in newer]
+    modules = [
+        PARTS[name].module
+        for name in missing
+        if PARTS[name].module and name not in NETLAB_CONTROLS and name not in newer
+    ]
     sentences = ""
     if modules:
-        sentences += LOADED.format(modules=", ".join(modules)) + module_hint().format(release=release)
+        sentences += LOADING_FAILED.format(modules=", ".join(modules)) + module_hint().format(release=release)
     for name, (major, minor) in newer.items():
         sentences += f"This kernel is {release}; {name} came with Linux {major}.{minor}. "
-    own = sorted(OWN & set(missing))
+    own = sorted(NETLAB_CONTROLS & set(missing))
     if own:
         sentences += f"Only netlab's own kernels have {', '.join(own)}. "
     return sentences + BRING_THEIR_OWN

@@ -50,7 +50,7 @@ class NativeGuest(AgentProcess):
         try:
             boot = {"packages": python_path(), "path": system_path()}
             (self.folder / files.BOOT).write_text(json.dumps(boot))
-            channel, urgent = (self._listen(name) for name in (files.CHANNEL, files.URGENT))
+            channel, urgent = (self._listen(name) for name in (files.CHANNEL, files.URGENT_FILE))
             python = [sys.executable, "-I", "-S", "-c", PROGRAM, str(self.folder)]
             with channel, urgent, self.log.open("wb") as out:
                 self.process = subprocess.Popen(

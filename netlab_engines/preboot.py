@@ -121,7 +121,7 @@ def _boot(kernel: PocketKernel) -> Guest | None:
         return None
 
 
-_prebooted = PrebootedGuest()
+_guest = PrebootedGuest()
 
 
 def guest(kernel: PocketKernel) -> contextlib.AbstractContextManager[Guest]:
@@ -129,7 +129,7 @@ def guest(kernel: PocketKernel) -> contextlib.AbstractContextManager[Guest]:
     then it may boot the next guest in the background, as `PrebootedGuest.guest` says. Raises RunError if the guest does
     not start.
     """
-    return _prebooted.guest(kernel)
+    return _guest.guest(kernel)
 
 
 def _replace_after_fork() -> None:
@@ -137,9 +137,9 @@ def _replace_after_fork() -> None:
     the guest.
     """
     # The guest belongs to the parent process, whose threads and locks do not exist in this one.
-    global _prebooted  # noqa: PLW0603
-    _prebooted = PrebootedGuest()
+    global _guest  # noqa: PLW0603
+    _guest = PrebootedGuest()
 
 
 os.register_at_fork(after_in_child=_replace_after_fork)
-atexit.register(lambda: _prebooted.drop())  # noqa: PLW0108 (a forked process has another one)
+atexit.register(lambda: _guest.drop())  # noqa: PLW0108 (a forked process has another one)

@@ -103,7 +103,7 @@ def build(
         """Return the kernels in the cache that need no build, or None if a source or the newest one was asked for or a
         kind is missing.
         """
-        return _ready(kinds_to_build) if source is None and not newest else None
+        return _kernels_in_cache(kinds_to_build) if source is None and not newest else None
 
     make = functools.partial(_build, source, kinds_to_build)
     return _find_or_build("netlab kernel build", "gcc", usual_phases(kinds_to_build), progress, ready, make)
@@ -218,7 +218,7 @@ def _build_directory(title: str) -> Iterator[tuple[Path, Path]]:
             log.unlink(missing_ok=True)
 
 
-def _ready(kinds_to_build: tuple[str, ...]) -> Kernels | None:
+def _kernels_in_cache(kinds_to_build: tuple[str, ...]) -> Kernels | None:
     """Return the kernels in the cache that are built by the present recipe (also kinds not in `kinds_to_build`), or
     None unless all kinds ("pocket", "library") in `kinds_to_build` are among them.
     """

@@ -75,7 +75,7 @@ def main(args: argparse.Namespace) -> int:
         elif args.kernel_command == "info":
             _info()
         elif args.kernel_command == "pack":
-            target = archive.pack(_packable(args.machine), args.output)
+            target = archive.pack(_kernels_to_pack(args.machine), args.output)
             print(f"{target}: {target.stat().st_size / 1e6:.1f} MB\nSHA-256 {apt.sha256_of(target)}")
             print(f"On the other machine: netlab kernel unpack {target.name}")
         else:
@@ -127,7 +127,7 @@ def _build(args: argparse.Namespace) -> None:
         )
 
 
-def _present() -> tuple[PocketKernel | None, library_kernel.LibraryKernel | None, KernelError | None]:
+def _kernels_here() -> tuple[PocketKernel | None, library_kernel.LibraryKernel | None, KernelError | None]:
     """Return a tuple of the pocket kernel and the library kernel that netlab uses here, each None if there is none, and
     the error of the search for a library kernel (None if it was found). Raises KernelError if there is neither.
     """
@@ -146,13 +146,13 @@ def _present() -> tuple[PocketKernel | None, library_kernel.LibraryKernel | None
         return None, own, None
 
 
-def _packable(machine: str | None) -> list[PocketKernel | library_kernel.LibraryKernel]:
+def _kernels_to_pack(machine: str | None) -> list[PocketKernel | library_kernel.LibraryKernel]:
     """Return the kernels to pack in a list: for None or this machine's processor those that netlab uses here, with the
     WebAssembly kernel if this version's is built; for another processor `machine`, such as "aarch64", or "wasm" only
     the best library kernel built for it. Raises KernelError if there is none.
     """
     if machine is None or machine == platform.machine():
-        pocket, own, _missing = _present()
+        pocket, own, _missing = _kernels_here()
         portable = library_kernel.ready(library_kernel.WASM)
         return [one for one in (pocket, own, portable if portable != own else None) if one]
     option = "--wasm" if machine == library_kernel.WASM else f"--cross {machine}"
@@ -168,7 +168,7 @@ def _info() -> None:
     """Print the descriptions of the kernels that netlab uses here, and of this version's WebAssembly kernel if it is
     built. Raises KernelError if there is no pocket and no library kernel.
     """
-    pocket, own, missing = _present()
+    pocket, own, missing = _kernels_here()
     parts = [describe(pocket)] if pocket else []
     parts.append(describe(own) if own else f"library kernel: none. {missing}")
     portable = library_kernel.ready(library_kernel.WASM)

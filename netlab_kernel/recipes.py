@@ -19,7 +19,7 @@ WASM = "{WASM}"
 '''
 
 
-def current() -> dict[str, str]:
+def current_hashes() -> dict[str, str]:
     """Return the SHA-256 of each kernel's recipe in hexadecimal digits, computed from the present files, by the name of
     its constant: POCKET, LIBRARY and WASM.
     """
@@ -36,7 +36,7 @@ def refresh() -> bool:
     uses the new hashes at once. Raises OSError if a file cannot be written.
     """
     wire_format.refresh()
-    found = current()
+    found = current_hashes()
     changed = {name: value for name, value in found.items() if getattr(recipes, name) != value}
     if changed:
         Path(recipes.__file__).write_text(TEXT.format(**found))

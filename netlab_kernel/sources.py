@@ -12,7 +12,7 @@ from netlab_kernel import apt, edits, programs, tree
 from netlab_kernel.progress import Meter
 
 # Variables of a calling make, or flags that a user sets for other programs, must not affect the kernel's build.
-FOREIGN = (
+COMPILER_VARIABLES = (
     "ARCH", "CC", "CFLAGS", "CPPFLAGS", "CROSS_COMPILE", "CXXFLAGS", "HOSTCC", "KBUILD_OUTPUT", "KCFLAGS", "KCONFIG_ALLCONFIG",
     "KCONFIG_CONFIG", "LDFLAGS", "LLVM", "LOCALVERSION", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "O", "V",
 )  # fmt: skip
@@ -139,13 +139,13 @@ def source_at(path: Path) -> Source:
 
 def _variables(source_tree: Path) -> dict[str, str | None]:
     """Return the environment variables for builds in the folder `source_tree`, by name; None removes a variable. They
-    hide the user's own compiler settings (FOREIGN), set LC_ALL to C, and set the build's date (that of the tree's
+    hide the user's own compiler settings (COMPILER_VARIABLES), set LC_ALL to C, and set the build's date (that of the tree's
     Makefile), user, host and number to fixed texts, so that the same source gives the same binary.
     """
     # The same source must give the same binary, so leave out this build's date, user and host.
     dated = datetime.fromtimestamp((source_tree / "Makefile").stat().st_mtime, timezone.utc)
     return {
-        **dict.fromkeys(FOREIGN),
+        **dict.fromkeys(COMPILER_VARIABLES),
         "LC_ALL": "C",
         "KBUILD_BUILD_TIMESTAMP": dated.strftime("%a %b %e %H:%M:%S UTC %Y"),
         "KBUILD_BUILD_USER": "netlab",

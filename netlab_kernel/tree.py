@@ -12,7 +12,7 @@ from netlab_kernel import programs
 
 DECOMPRESSORS = {".xz": ["xz", "-dc", "-T0"], ".gz": ["gzip", "-dc"], ".bz2": ["bzip2", "-dc"], ".zst": ["zstd", "-dc"]}
 ARCHIVE = re.compile(r"(?:^|/)linux-[^/]*\.tar\.(?:xz|gz|bz2|zst)$")
-OLDEST = (6, 1)
+MIN_VERSION = (6, 1)
 OLDEST_WITH_AMX = (6, 13)
 """Older User-Mode Linux panics on a processor with AMX, whose registers do not fit into its buffer of fixed size."""
 
@@ -138,7 +138,7 @@ def _shell(script: str, cwd: Path, log: Path, doing: str) -> None:
 def release_of(tree: Path) -> tuple[str, Version]:
     """Return the release of the kernel source in the folder `tree` as text, such as "7.3.4", and its version as three
     numbers, both from its Makefile. Raises KernelError if the folder is not a kernel source, has no User-Mode Linux, or is
-    older than OLDEST.
+    older than MIN_VERSION.
     """
     try:
         text = (tree / "Makefile").read_text(errors="replace")
@@ -148,8 +148,8 @@ def release_of(tree: Path) -> tuple[str, Version]:
     if not fields.get("VERSION", "").isdigit() or not (tree / "arch/um/Kconfig").is_file():
         raise KernelError(f"{tree} is not a kernel source with User-Mode Linux. Use a linux-*.tar.xz or its folder.")
     version = tuple(int(fields.get(name) or 0) for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
-    if version < OLDEST:
-        wanted = ".".join(map(str, OLDEST))
+    if version < MIN_VERSION:
+        wanted = ".".join(map(str, MIN_VERSION))
         raise KernelError(
             f"The source is Linux {'.'.join(map(str, version))}; {wanted} or later is needed, 7.x is best."
         )
@@ -158,13 +158,13 @@ def release_of(tree: Path) -> tuple[str, Version]:
 
 def oldest_here() -> Version:
     """Return the oldest kernel version, such as (6, 1), whose User-Mode Linux works on this machine's processor:
-    OLDEST_WITH_AMX on a processor with AMX, else OLDEST.
+    OLDEST_WITH_AMX on a processor with AMX, else MIN_VERSION.
     """
     try:
         amx = "amx_tile" in Path("/proc/cpuinfo").read_text()
     except OSError:
         amx = False
-    return OLDEST_WITH_AMX if amx else OLDEST
+    return OLDEST_WITH_AMX if amx else MIN_VERSION
 
 
 PACKAGES = {"xz": "xz-utils", "zstd": "zstd", "bzip2": "bzip2", "gzip": "gzip", "cc": "gcc", "ld": "binutils"}

@@ -74,7 +74,7 @@ def rtt(flow: str) -> Read:
     return lambda run: float(run.flows.set_index("flow").rtt_ms[flow])
 
 
-def sent(interface: str) -> Read:
+def queue_throughput_mbps(interface: str) -> Read:
     """Return a function that reads from a run the throughput in Mbit/s, headers included, of the queue of an interface,
     such as "r1-eth1", over the last four fifths of the run.
     """
@@ -95,7 +95,7 @@ def utilization(interface: str, rate_mbps: float) -> Read:
     """Return a function that reads from a run the share (0 to 1) of the rate `rate_mbps` that the queue of an
     interface, such as "r1-eth0", sent over the last four fifths of the run.
     """
-    return lambda run: sent(interface)(run) / rate_mbps
+    return lambda run: queue_throughput_mbps(interface)(run) / rate_mbps
 
 
 def ends(pair: str) -> tuple[str, str]:

@@ -52,15 +52,15 @@ INTRODUCTION = (
 
 def markdown(result: Replication) -> str:
     """Return the report of a replication as Markdown text."""
-    return _filled("report.md.j2", result)
+    return _fill_template("report.md.j2", result)
 
 
 def html(result: Replication) -> str:
     """Return the report of a replication as the text of an HTML page, in which all cells and notes are escaped."""
-    return _filled("report.html.j2", result)
+    return _fill_template("report.html.j2", result)
 
 
-def _filled(template: str, result: Replication) -> str:
+def _fill_template(template: str, result: Replication) -> str:
     """Return the text of the template of this file name in the package, filled with the contents of the report of a
     replication.
     """
@@ -84,11 +84,11 @@ def _labs(result: Replication) -> list[dict[str, Any]]:
     for row in result.rows:
         source = row.published.source
         lab = found.setdefault(source, {"source": source, "reference": references()[source], "rows": [], "notes": []})
-        lab["rows"].append(_cells(row, lab["notes"]))
+        lab["rows"].append(_row_texts(row, lab["notes"]))
     return list(found.values())
 
 
-def _cells(row: Row, notes: list[str]) -> list[str]:
+def _row_texts(row: Row, notes: list[str]) -> list[str]:
     """Return the cells of a row as text, in the order of TITLES. The row's note is appended to the list `notes` unless
     an equal one is there, and its number there, from 1, is the last cell ("" without a note).
     """

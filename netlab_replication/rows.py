@@ -23,7 +23,7 @@ EXPLAINED_ANYHOW = {("epfl", "udp-rate", "goodput"), ("epfl", "tcp-max", "goodpu
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedRow:
     """A row of the table of published numbers, in its own unit; None for an empty number."""
 
     source: str
@@ -49,7 +49,7 @@ class Row:
     met, and a note.
     """
 
-    published: Published
+    published: PublishedRow
     theory: float | None
     holds: bool
     ours: float
@@ -115,10 +115,10 @@ def error(value: float | None, expected: float | None) -> float | None:
     return value / expected - 1
 
 
-def published() -> list[Published]:
+def published_rows() -> list[PublishedRow]:
     """Return all rows of the table of published numbers (published.csv), in its order."""
     return [
-        Published(**{**row, **{name: float(row[name]) if row[name] else None for name in ("theory", "published")}})
+        PublishedRow(**{**row, **{name: float(row[name]) if row[name] else None for name in ("theory", "published")}})
         for row in _table("published.csv")
     ]
 
@@ -137,7 +137,7 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
     SweepError when runs failed.
     """
     began_s = time.monotonic()
-    selected = [row for row in published() if only in (None, row.source)]
+    selected = [row for row in published_rows() if only in (None, row.source)]
     measured = [(row, row.measurement) for row in selected]
     runs = sweep({number: one.scenario for number, (_, one) in enumerate(measured)}, fresh=fresh, progress=progress)
     rows = [_row(row, measurement, runs[number]) for number, (row, measurement) in enumerate(measured)]
@@ -174,7 +174,7 @@ def needs_explanation(row: Row) -> bool:
     return any(miss is not None and abs(miss) > WORTH_EXPLAINING for miss in errors)
 
 
-def _row(published_row: Published, measurement: Measurement, run: Run) -> Row:
+def _row(published_row: PublishedRow, measurement: Measurement, run: Run) -> Row:
     """Return the report's row for `published_row`, without a note: the value of theory (None: there is none)
     and the value read from the run, both in the unit of the published row.
     """

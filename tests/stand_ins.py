@@ -58,7 +58,7 @@ class Fake:
         }
 
 
-HOST_PARTS = sorted({*host_kernel.NEEDED, *DISCIPLINES, *CONGESTION_CONTROLS})
+HOST_PARTS = sorted({*host_kernel.NEEDED_PARTS, *DISCIPLINES, *CONGESTION_CONTROLS})
 """The features that a machine's own kernel is asked for."""
 
 

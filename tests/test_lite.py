@@ -105,7 +105,7 @@ def test_file_that_differs_from_the_lock_file_is_refused(
     lite: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lite, "CORE", ())
-    monkeypatch.setattr(lite, "NEEDED", ("numpy",))
+    monkeypatch.setattr(lite, "NEEDED_PACKAGES", ("numpy",))
     (tmp_path / "numpy.whl").write_bytes(b"other")
     lock = {"packages": {"numpy": {"depends": [], "file_name": "numpy.whl", "sha256": "0" * 64}}}
     (tmp_path / "pyodide-lock.json").write_text(json.dumps(lock))

@@ -279,7 +279,7 @@ def test_scripts_of_a_clone_made_as_windows_makes_them_end_their_lines_as_linux_
 @pytest.mark.parametrize(("tool", "python"), [("dnf", "python3"), ("pacman", "python"), ("zypper", "python311")])
 def test_needs_of_the_kernels_have_documented_names_in_each_distribution(setup, monkeypatch, tool, python):
     monkeypatch.setattr(setup.shutil, "which", lambda name, **_more: name if name == tool else None)
-    programs = [*prerequisites.NEEDED_PROGRAMS, "ip", "tc", *setup.OPTIONAL, "headers", "venv"]
+    programs = [*prerequisites.NEEDED_PROGRAMS, "ip", "tc", *setup.OPTIONAL_PROGRAMS, "headers", "venv"]
     names = {setup.package_of(name) for name in programs}
     line = setup._install_command(sorted(names))
     assert line.startswith(f"sudo {setup.OTHER_TOOLS[tool][0]} ")

@@ -310,7 +310,7 @@ def test_a_release_needs_the_programs_that_build_a_kernel_although_the_machines_
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
     monkeypatch.setattr(setup, "missing_kernels", list)
     monkeypatch.setattr(setup, "missing_programs", lambda for_kernel, _environment: absent if for_kernel else [])
-    monkeypatch.setattr(setup.release_programs, "missing", lambda **_more: [])
+    monkeypatch.setattr(setup.release_programs, "missing_programs", lambda **_more: [])
     monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: found.append(missing))
     assert setup.main(["--release"]) == 0
     assert found == asked
@@ -319,7 +319,7 @@ def test_a_release_needs_the_programs_that_build_a_kernel_although_the_machines_
 def test_an_arm_compiler_without_a_c_library_is_not_enough_for_a_release(monkeypatch, setup):
     without(monkeypatch, setup)
     monkeypatch.setattr(setup.subprocess, "run", lambda command, **_more: subprocess.CompletedProcess(command, 1))
-    assert [setup.package_of(name) for name in setup.release_programs.missing()] == ["libc6-dev-arm64-cross"]
+    assert [setup.package_of(name) for name in setup.release_programs.missing_programs()] == ["libc6-dev-arm64-cross"]
 
 
 def test_only_a_release_with_an_image_needs_the_programs_that_make_it(monkeypatch, setup, tmp_path):

@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
-from image_programs import ARCHITECTURES, BUNDLE_PLACE, EMULATED, ImageError, need, run  # noqa: E402
+from image_programs import ARCHITECTURES, BUNDLE_PLACE, EMULATED_CPU, ImageError, need, run  # noqa: E402
 from image_trial import CHAPTERS, TRIALS, try_image  # noqa: E402
 
 from netlab_kernel import apt  # noqa: E402 (the kernel's room needs the standard library only)
@@ -42,7 +42,7 @@ def make_base(architecture: str) -> str:
     targets = apt.parse_targets(run("apt-get", "indextargets", "--format", apt.TARGET_FORMAT))
     mirror = apt.debian_mirror(targets, RELEASE)
     if architecture == "arm64":
-        os.environ["QEMU_CPU"] = EMULATED
+        os.environ["QEMU_CPU"] = EMULATED_CPU
     with tempfile.TemporaryDirectory(prefix="netlab-image-") as folder:
         packed = Path(folder) / "base.tar"
         words = ["--quiet", f"--architectures={architecture}", "--variant=minbase", "--include=ca-certificates"]
@@ -73,7 +73,7 @@ def stage(context: Path, wheel: Path | None) -> None:
 def builder_words(architecture: str, base: str) -> list[str]:
     """The processor, as the builder takes it."""
     words = ["--isolation", "chroot", "--arch", architecture, "--build-arg", f"BASE={base}"]
-    return [*words, "--build-arg", f"QEMU_CPU={EMULATED}"] if architecture == "arm64" else words
+    return [*words, "--build-arg", f"QEMU_CPU={EMULATED_CPU}"] if architecture == "arm64" else words
 
 
 def build(options: argparse.Namespace) -> None:

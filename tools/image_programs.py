@@ -10,7 +10,7 @@ from pathlib import Path
 # The names of processors in Debian, Docker and the profiles.
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 # The processor that qemu-user takes by itself signs pointers, which is most of its time.
-EMULATED = "cortex-a72"
+EMULATED_CPU = "cortex-a72"
 # A directory that every Debian has and no package uses: nothing of the bundle stays, not even a place to mount it on.
 BUNDLE_PLACE = "/mnt"
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from image_programs import ARCHITECTURES, BUNDLE_PLACE, EMULATED, ImageError, need, run
+from image_programs import ARCHITECTURES, BUNDLE_PLACE, EMULATED_CPU, ImageError, need, run
 from student_container import UID, ProgramResult, Student
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,7 +31,7 @@ PROFILES = (
 CHAPTERS = ("00_start_here", "01_udp_loss")
 EXECUTE = "jupyter nbconvert --log-level=WARN --to notebook --execute netlab-chapters/{}.ipynb --output-dir=/tmp"
 HUB = Path(__file__).with_name("hub_stand_in.py")
-LIVE = """
+LIVE_SCRIPT = """
 import netlab as nl
 with nl.live(nl.topologies.dumbbell(pairs=2, rate_mbps=5, delay_ms=10), seed=1) as lab:
     lab["h1"].run("ping -c3 h3")
@@ -129,7 +129,7 @@ def try_demo(student: Student, _options: argparse.Namespace) -> None:
 
 
 def try_live(student: Student, _options: argparse.Namespace) -> None:
-    report_step("a live lab, 60 s of TCP", student.run("python", "-c", LIVE))
+    report_step("a live lab, 60 s of TCP", student.run("python", "-c", LIVE_SCRIPT))
 
 
 def try_chapters(student: Student, options: argparse.Namespace) -> None:
@@ -156,7 +156,7 @@ def try_image(options: argparse.Namespace) -> None:
     image = json.loads(run("buildah", "inspect", "--type", "image", options.tag))["OCIv1"]
     settings, foreign = image["config"], image["architecture"] != ARCHITECTURES.get(os.uname().machine)
     if foreign:
-        settings["Env"].append(f"QEMU_CPU={EMULATED}")
+        settings["Env"].append(f"QEMU_CPU={EMULATED_CPU}")
     require(str(settings.get("User")) == str(UID), f"The image's user is {settings.get('User')!r}, not {UID}.")
     print(f"{options.runtime}, {profile}, load {os.getloadavg()[0]:.1f}")
     with (

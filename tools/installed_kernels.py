@@ -62,7 +62,7 @@ def pythons() -> Iterator[Path]:
             yield python
 
 
-def carried(clone: Path) -> list[Path]:
+def carried_directories(clone: Path) -> list[Path]:
     """Return the directories with the kernels of all installed wheels; `clone` is the one that is set up, which has none."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     places = []
@@ -88,7 +88,7 @@ def copy_kernels(kinds: Sequence[str], clone: Path) -> list[Path]:
     cache, and return the directories in the wheels.
     """
     copied = []
-    places = carried(clone)
+    places = carried_directories(clone)
     for kind in (KINDS[name] for name in kinds):
         for directory in (build for place in places for build in _builds(place, kind)):
             with contextlib.suppress(OSError):

@@ -32,13 +32,13 @@ from netlab_course.lab_command import DEFAULTS  # noqa: E402
 # Not "lite-...": JupyterLite takes no settings from a folder whose path begins with the output's.
 WORK = ROOT / "build" / "parts"
 LOCKS = (ROOT / "requirements-lite.lock", ROOT / "requirements-pyodide.lock")
-NEEDED = ("numpy", "pandas", "ipython", "micropip", "packaging", "sqlite3")
+NEEDED_PACKAGES = ("numpy", "pandas", "ipython", "micropip", "packaging", "sqlite3")
 """Packages of Pyodide that the page's kernel and netlab import; their dependencies are added."""
 PURE = ("comm", "ipywidgets", "narwhals", "plotly", "tqdm")
 """From PyPI, in the versions of requirements.lock."""
 KERNEL = ("ipykernel", "piplite", "pyodide_kernel")
 """The page's kernel, as JupyterLite's extension carries it."""
-ABSENT = ("jedi", "ssl")
+EMPTY_PACKAGES = ("jedi", "ssl")
 """Packages that the kernel imports but does not need (3.7 MB). Empty wheels replace them, otherwise the kernel would look elsewhere."""
 LEFT_OUT = {
     "numpy": r".*\.(pyi|pxd|h|a|f90)$|.*/tests/",
@@ -54,7 +54,7 @@ LOCK = "pyodide-lock.json"
 SMALL_BYTES = 20_000
 """Scripts up to this size are not compressed."""
 AT_START = {
-    "packages": ["netlab", "comm", "ipython", "micropip", "sqlite3", *KERNEL, *ABSENT],
+    "packages": ["netlab", "comm", "ipython", "micropip", "sqlite3", *KERNEL, *EMPTY_PACKAGES],
     "env": {"HOME": "/home/pyodide", "NETLAB_DATA": "/drive/.netlab", "PLOTLY_RENDERER": "plotly_mimetype"},
 }
 """The start of the kernel: all packages at once, passed exercises next to the notebooks, and figures without a separate script."""
@@ -79,7 +79,7 @@ EXTENSIONS = ROOT / "netlab_course" / "labextensions"
 """netlab's own extension of JupyterLab."""
 PAGE = ROOT / "tools" / "page"
 """The additions to JupyterLite's pages: a script, work ahead of time, and the text for students."""
-COMPILED = """
+COMPILE_SCRIPT = """
 import pkgutil
 import netlab_course.chapters
 for found in pkgutil.walk_packages(netlab_course.chapters.__path__, "netlab_course.chapters."):
@@ -186,7 +186,7 @@ def put_pyodide(source: Path, target: Path, wheels: list[Path]) -> None:
         If a file is another than the distribution's lock file says.
     """
     lock = json.loads((source / LOCK).read_text())
-    needed = with_needs(NEEDED, lock["packages"]) - set(ABSENT)
+    needed = with_needs(NEEDED_PACKAGES, lock["packages"]) - set(EMPTY_PACKAGES)
     packages = {name: lock["packages"][name] for name in sorted(needed)}
     target.mkdir(parents=True)
     for name in CORE:
@@ -201,7 +201,10 @@ def put_pyodide(source: Path, target: Path, wheels: list[Path]) -> None:
     }
     for package in packages.values():
         strip_wheel(source / package["file_name"], target)
-    for path in (*(strip_wheel(path, target) for path in wheels), *(empty_wheel(name, target) for name in ABSENT)):
+    for path in (
+        *(strip_wheel(path, target) for path in wheels),
+        *(empty_wheel(name, target) for name in EMPTY_PACKAGES),
+    ):
         entry = lock_entry(path, needs.get(path.name.partition("-")[0], []))
         packages[entry["name"]] = entry
     (target / LOCK).write_text(json.dumps({**lock, "packages": packages}))
@@ -218,7 +221,7 @@ def sign(pyodide: Path) -> None:
 
 def compile_ahead(pyodide: Path) -> None:
     """Compile what a chapter imports until its first answer."""
-    bytecode.compile_ahead(pyodide, (PAGE / "ahead.py").read_text(encoding="utf-8") + COMPILED)
+    bytecode.compile_ahead(pyodide, (PAGE / "ahead.py").read_text(encoding="utf-8") + COMPILE_SCRIPT)
     sign(pyodide)
 
 

@@ -50,4 +50,4 @@ OTHER_TOOLS = {
     ),
 }
 # Programs that only commands in hosts use. Without root they are installed only together with others.
-OPTIONAL = frozenset({"ip", "iperf", "iperf3", "iptables-nft", "ping", "tc"})
+OPTIONAL_PROGRAMS = frozenset({"ip", "iperf", "iperf3", "iptables-nft", "ping", "tc"})

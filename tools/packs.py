@@ -19,7 +19,7 @@ import zstandard
 LIB = "/lib/python3.12"
 SITE = f"{LIB}/site-packages"
 """The folders in which Pyodide 0.27 looks for Python's own library and for packages."""
-LATER = re.compile(r".*\.dist-info/(RECORD|licenses/.*|LICEN[CS]E.*)")
+LATE_FILES = re.compile(r".*\.dist-info/(RECORD|licenses/.*|LICEN[CS]E.*)")
 """Files that must be there although nothing in a page reads them: the licences."""
 LEVEL = 19
 """Higher levels of Zstandard take twice as long for 1 %."""
@@ -88,7 +88,7 @@ def put(pyodide: Path, finder: str) -> dict[str, str]:
         place = LIB if path.name == bytecode.LIBRARY else SITE
         own = path.name.startswith(bytecode.WITH_SOURCE)
         for name, data in contents(path).items():
-            if LATER.fullmatch(name) or (name.endswith(".py") and not own):
+            if LATE_FILES.fullmatch(name) or (name.endswith(".py") and not own):
                 others[name] = data
             else:
                 (netlab if own else python)[f"{place}/{name}"] = data

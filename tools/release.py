@@ -52,7 +52,7 @@ MACHINE = "Debian or Ubuntu on x86-64"
 
 def problems(root: Path, version: str) -> Iterator[str]:
     """Yield a sentence for each reason why the clone at `root` cannot be released as `version`."""
-    changes = _printed(root, "git", "status", "--porcelain").splitlines()
+    changes = _output_of(root, "git", "status", "--porcelain").splitlines()
     if changes:
         yield f"{len(changes)} files differ from the last commit, such as {changes[0][3:]}; commit them or put them away"
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -69,7 +69,7 @@ def problems(root: Path, version: str) -> Iterator[str]:
     cited = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     if cited is None or cited[1] != version:
         yield f"CITATION.cff must have the line 'version: {version}'"
-    tags = _printed(root, "git", "tag", "--points-at", "HEAD").split()
+    tags = _output_of(root, "git", "tag", "--points-at", "HEAD").split()
     if tags and f"v{version}" not in tags:
         yield f"the commit has the tag {', '.join(tags)}, but the version is {version}"
 
@@ -101,7 +101,7 @@ def why_incomplete(directory: Path, page: Path | None = None) -> str:
     )
 
 
-def _printed(root: Path, *command: str) -> str:
+def _output_of(root: Path, *command: str) -> str:
     """Return what a command prints in the directory `root`. Raises CalledProcessError if it fails."""
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
 

@@ -31,7 +31,7 @@ IMAGE = {
 PACKAGES = PAGE_AND_WHEELS | IMAGE
 
 
-def missing(*, image: bool = False) -> list[str]:
+def missing_programs(*, image: bool = False) -> list[str]:
     """Return those names of PACKAGES that are not there; those of IMAGE only if `image` is true."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     programs = [*PAGE_AND_WHEELS, *IMAGE] if image else [*PAGE_AND_WHEELS]

@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import installed_kernels  # noqa: E402 (beside this file)
 import release_programs  # noqa: E402
-from package_names import OPTIONAL, OTHER_TOOLS, PACKAGES  # noqa: E402
+from package_names import OPTIONAL_PROGRAMS, OTHER_TOOLS, PACKAGES  # noqa: E402
 
 from netlab.base.errors import NetlabError  # noqa: E402
 
@@ -45,7 +45,7 @@ LOG = ROOT / ".setup.log"
 VERSIONS = range(10, 15)
 OLDEST_OF_LOCK = 11
 # Variables that would send packages elsewhere.
-FOREIGN = frozenset({"PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV"})
+FOREIGN_VARIABLES = frozenset({"PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV"})
 CLONE_ON_PATH = (
     "import pathlib, sys, sysconfig; "
     'pathlib.Path(sysconfig.get_path("purelib"), "netlab_clone.pth").write_text(sys.argv[1] + chr(10))'
@@ -54,7 +54,7 @@ EXTENSIONS = "share/jupyter/labextensions"
 SECONDS_PER_PACKAGE = 0.4
 SYSTEM_ONLY, LAB, RELEASE, IMAGE = "--system", "--lab", "--release", "--image"
 UNPACK = f"{sys.executable} -m netlab_kernel.command unpack FILE"
-AGAIN = "Then run make again."
+RUN_AGAIN = "Then run make again."
 
 
 class SetupError(Exception):
@@ -145,7 +145,7 @@ def kernels_of_another_version() -> bool:
 def missing_programs(for_kernel: bool, for_environment: bool) -> list[str]:
     """Names of programs (and `headers`, `venv`) that are not there."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-    wanted = [*sorted(OPTIONAL), *(prerequisites.NEEDED_PROGRAMS if for_kernel else ())]
+    wanted = [*sorted(OPTIONAL_PROGRAMS), *(prerequisites.NEEDED_PROGRAMS if for_kernel else ())]
     missing = [program for program in wanted if not shutil.which(program, path=path)]
     if for_kernel and "gcc" not in missing and not _has_headers():
         missing.append("headers")
@@ -188,7 +188,7 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
     """
     if not missing:
         return
-    required = [program for program in missing if program not in OPTIONAL]
+    required = [program for program in missing if program not in OPTIONAL_PROGRAMS]
     names = sorted({package_of(program) for program in missing})
     command = "apt-get install -y --no-install-recommends " + " ".join(names)
     apt = shutil.which("apt-get")
@@ -203,7 +203,7 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
             what += "\nUntil then, .venv/bin/netlab lab goes on with the kernel that is here."
     if not apt:
         source = f"{sources.why_no_source()}\n" if for_kernel else ""
-        raise SetupError(f"{what}\nInstall them:\n  {_install_command(names)}\n{source}{AGAIN}")
+        raise SetupError(f"{what}\nInstall them:\n  {_install_command(names)}\n{source}{RUN_AGAIN}")
     prefix: list[str] = []
     if os.geteuid() != 0:
         prefix = ["sudo"] if sys.stdin.isatty() else ["sudo", "-n"]
@@ -259,7 +259,7 @@ class Environment:
                 f"{python} check",
             ]
         )
-        environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+        environment = {name: value for name, value in os.environ.items() if name not in FOREIGN_VARIABLES}
         self._process = subprocess.Popen(
             ["sh", "-c", script],
             stdin=subprocess.DEVNULL,
@@ -419,18 +419,18 @@ def main(arguments: Sequence[str] = ()) -> int:
         if need_environment or kinds or release:
             # The kernel for ARM is built in a release, wherever this machine's own kernels come from.
             missing = missing_programs(bool(kinds) or release, need_environment)
-        for_release = release_programs.missing(image=IMAGE in arguments) if release else []
+        for_release = release_programs.missing_programs(image=IMAGE in arguments) if release else []
         if for_release and not shutil.which("apt-get"):
             names = " ".join(package_of(program) for program in for_release)
             raise SetupError(
                 f"{', '.join(for_release)} are missing. Make a release on Debian or Ubuntu; there, they are in {names}."
             )
-        if not (need_environment or kinds or for_release or {*missing} - OPTIONAL):
+        if not (need_environment or kinds or for_release or {*missing} - OPTIONAL_PROGRAMS):
             return 0
         LOG.unlink(missing_ok=True)
         install_system_packages([*missing, *for_release], bool(kinds))
         if kinds and (why := sources.why_no_source()):
-            raise SetupError(f"{why}\n{AGAIN}")
+            raise SetupError(f"{why}\n{RUN_AGAIN}")
         later = [kind for kind in kinds if kind == building.POCKET] if LAB in arguments else []
         if later and library_kernel.failure():
             later = []

@@ -32,7 +32,7 @@ LINK = '<a href="../lite/lab/index.html?path={name}.ipynb">Run this page in your
 # The theme loads a page's scripts at its end; a figure needs this one before.
 OWN_SCRIPT = '<script src="../_static/plotly.min.js"></script>'
 # Corrections of problems that axe-core finds in the theme's pages.
-MENDED = (
+CORRECTIONS = (
     ('<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">'),
     ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Contents">'),
     ('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer'),
@@ -104,7 +104,7 @@ def _build(
         return ["Sphinx could not make the site."]
     for page in target.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        for was, instead in MENDED:
+        for was, instead in CORRECTIONS:
             text = text.replace(was, instead)
         page.write_text(text, encoding="utf-8")
     if not for_instructors:

@@ -39,7 +39,7 @@ PROJECT, CLASSROOM = f"netlab-{VERSION}", f"netlab_classroom-{VERSION}"
 PLATFORMS = {machine: (f"manylinux_2_17_{machine}", f"musllinux_1_2_{machine}") for machine in MACHINES}
 """The platform tags of each processor. The kernels need no C library, so they run with every one; these are the oldest for which
 NumPy 2, which netlab needs, has wheels."""
-CARRIED = {
+FOLDERS_IN_WHEEL = {
     "pocket": "netlab/carried/kernels",
     "library": "netlab/carried/libraries",
     "wasm": "netlab/carried/libraries",
@@ -172,9 +172,9 @@ def student_wheel(
     whole, programs = dict(files), []
     for kernel in kernels:
         kind = archive.kind_of(kernel)
-        home = f"{CARRIED[kind.folder]}/{kernel.path.parent.name}"
+        home = f"{FOLDERS_IN_WHEEL[kind.folder]}/{kernel.path.parent.name}"
         for name, data in archive.read_files(kernel).items():
-            whole[f"{home}/{name}"] = _repeatable(data) if name == "build.json" else data
+            whole[f"{home}/{name}"] = _without_build_facts(data) if name == "build.json" else data
             if name in kind.programs:
                 programs.append(f"{home}/{name}")
                 if not is_static(data):
@@ -192,7 +192,7 @@ def student_wheel(
     return wheel_file.write(directory, PROJECT, platforms, whole, programs=programs, written_s=written_s())
 
 
-def _repeatable(facts: bytes) -> bytes:
+def _without_build_facts(facts: bytes) -> bytes:
     """Return the contents of a build.json without the facts of OF_ONE_BUILD."""
     kept = {name: value for name, value in json.loads(facts).items() if name not in OF_ONE_BUILD}
     return (json.dumps(kept, indent=2) + "\n").encode()

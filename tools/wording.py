@@ -31,7 +31,7 @@ _HEADLESS = re.compile(
     r"(What|Whatever|Whether|When|Where|Which|Who|Whose|Whoever|Of|How|That|Those|Such|It|So|One|As|Than|Twice|Before|Behind"
     r"|Beside|Said|Made|Taken|Told)\b(?!:)"
 )
-_COMPLETE = re.compile(r"(How many|How much|As of|One of|Before \w+ing)\b")
+_COMPLETE_BEGINNING = re.compile(r"(How many|How much|As of|One of|Before \w+ing)\b")
 _HEADLESS_DESCRIPTION = re.compile(r"(How|Of|What|When|Where|Whether|Who)\b")
 _DESCRIBING_SECTIONS = ("Parameters", "Attributes")
 _DIRECTIVES = ("%%", "!", "type:", "noqa", "doctest", "BEGIN", "END")
@@ -43,7 +43,7 @@ def is_headless(sentence: str) -> bool:
     >>> is_headless("What stands outside for a function"), is_headless("Return the name of a function.")
     (True, False)
     """
-    return bool(_HEADLESS.match(sentence)) and not _COMPLETE.match(sentence)
+    return bool(_HEADLESS.match(sentence)) and not _COMPLETE_BEGINNING.match(sentence)
 
 
 def is_headless_description(sentence: str) -> bool:

@@ -19,7 +19,7 @@ PROCESSORS = 2
 MEMORY_MB = 3072
 SECTOR_BYTES = 512
 MAGIC = b"KDMV"
-COMPRESSED = 1 << 16
+COMPRESSED_FLAG = 1 << 16
 # DSP0243, version 1.1; the numbers of the items' kinds are those of CIM_ResourceAllocationSettingData.
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <Envelope ovf:version="1.0" xml:lang="en" xmlns="http://schemas.dmtf.org/ovf/envelope/1"
@@ -106,7 +106,7 @@ def capacity_bytes(disk: Path) -> int:
     """
     with disk.open("rb") as file:
         head = file.read(SECTOR_BYTES)
-    if len(head) < SECTOR_BYTES or head[:4] != MAGIC or not struct.unpack_from("<I", head, 8)[0] & COMPRESSED:
+    if len(head) < SECTOR_BYTES or head[:4] != MAGIC or not struct.unpack_from("<I", head, 8)[0] & COMPRESSED_FLAG:
         raise ValueError(
             f"{disk} is not a VMDK of the kind streamOptimized; make one with qemu-img convert -O vmdk -o subformat=streamOptimized."
         )

@@ -8,7 +8,7 @@ PACKAGES = ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "ne
 PACKAGE = Path(__file__).resolve().parents[1]
 IMPORT_ROOT = PACKAGE.parent
 """The directory from which all of them are imported: a clone, or `site-packages`."""
-CARRIED = PACKAGE / "carried"
+CARRIED_FOLDER = PACKAGE / "carried"
 """The files that a wheel includes: the chapters and kernels."""
 _PREFIXES = tuple(f"{IMPORT_ROOT / name}{os.sep}" for name in PACKAGES)
 

@@ -40,7 +40,7 @@ TCP, UDP = 6, 17
 SYN, ACK = 0x02, 0x10
 
 RECORD = struct.Struct("=II")
-FOLLOWING = struct.Struct("=I")
+NEXT_OFFSET = struct.Struct("=I")
 GSO_TCP, GSO_UDP = 1, 5
 MIN_EQUAL_DISTANCES = 16
 """The number of equally long packets in a row after which the next packets are examined together."""
@@ -190,14 +190,14 @@ def records(data: Bytes, at: Integers, form: np.dtype[Any]) -> NDArray[Any]:
     return found
 
 
-def distinct(sizes: Integers) -> list[int]:
+def distinct_sizes(sizes: Integers) -> list[int]:
     """Return each of the sizes once, in ascending order; they are few and small, so counting is faster than sorting."""
     return [int(size) for size in np.flatnonzero(np.bincount(sizes.astype(np.intp, copy=False)))]
 
 
 def copy(source: Bytes, begins: Integers, target: Bytes, to: Integers, sizes: Integers) -> None:
     """Copy the ranges of `source` at `begins`, with these `sizes` in bytes, to the offsets `to` of `target`."""
-    for size in distinct(sizes):
+    for size in distinct_sizes(sizes):
         if size > 0:
             chosen = np.flatnonzero(sizes == size)
             rows = sliding_window_view(target, size, writeable=True)
@@ -255,7 +255,7 @@ def _packet_offsets(raw: bytes, at: int, packets: int) -> list[Integers]:
     last_distance = alike = 0
     left = packets
     while left > 0:
-        (following,) = FOLLOWING.unpack_from(raw, at)
+        (following,) = NEXT_OFFSET.unpack_from(raw, at)
         alike = alike + 1 if following == last_distance else 0
         last_distance = following
         if alike < MIN_EQUAL_DISTANCES or not following:
@@ -265,7 +265,7 @@ def _packet_offsets(raw: bytes, at: int, packets: int) -> list[Integers]:
             at, left = at + following, left - 1
             continue
         # Take all packets for which the guess holds at once; the guess grows with the run.
-        count = min(left, 4 * alike, (len(raw) - FOLLOWING.size - at) // following + 1)
+        count = min(left, 4 * alike, (len(raw) - NEXT_OFFSET.size - at) // following + 1)
         others = np.ndarray(count, "=u4", raw, at, (following,)) != following
         run = int(others.argmax()) if others.any() else count
         found += [np.array(single, np.int64), at + following * np.arange(run)]

@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from netlab.captures.filters import Filter
-from netlab.captures.frames import Bytes, Frames, Integers, Mask, distinct, join, records
+from netlab.captures.frames import Bytes, Frames, Integers, Mask, distinct_sizes, join, records
 
 SUFFIX = ".pcapng"
 SECTION, INTERFACE, ENHANCED = 0x0A0D0D0A, 1, 6
@@ -118,7 +118,7 @@ def _packet_blocks(frames: Frames, interface: Integers, flag: Integers) -> Bytes
     head["kept"], head["length"] = frames.size_bytes, frames.length_bytes
     tail["flags"], tail["flags_bytes"], tail["flag"], tail["size"] = EPB_FLAGS, 4, flag, sizes
     heads, tails = (rows.view(np.uint8).reshape(len(frames), -1) for rows in (head, tail))
-    for num_bytes in distinct(frames.size_bytes):
+    for num_bytes in distinct_sizes(frames.size_bytes):
         chosen = np.flatnonzero(frames.size_bytes == num_bytes)
         size = int(sizes[chosen[0]])
         rows = np.zeros((len(chosen), size), np.uint8)

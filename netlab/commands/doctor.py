@@ -76,7 +76,7 @@ def packages() -> list[Requirement]:
     ]
 
 
-def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
+def section_lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
     """Return the lines of a section: its title, a row per requirement, and unmet ones' remedies, wrapped at `width`."""
     label = max(len(requirement.name) for requirement in requirements) + 2
     found = [title]
@@ -98,7 +98,7 @@ def main(_options: argparse.Namespace) -> int:
     for module in contributions.modules("doctor_report"):
         sections |= module.sections()
     for title, requirements in sections.items():
-        print("\n".join(lines(title, requirements, width)))
+        print("\n".join(section_lines(title, requirements, width)))
     missing = ", ".join(
         requirement.name
         for requirements in sections.values()

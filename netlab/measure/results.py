@@ -248,7 +248,7 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, other
     """Return a table of records with `columns` and, if `others`, theirs too; missing values are NaN (None for text)."""
     if not records:
         # Most runs have neither pings nor requests nor commands, and copying an empty table takes a twentieth of the time of making one.
-        return _empty(columns).copy()
+        return _empty_table(columns).copy()
     more = [] if not others else dict.fromkeys(name for record in records for name in record if name not in columns)
     # Build the table column by column from lists: a run has eight tables, and pandas takes most of the time of a short run.
     columns_by_name = {
@@ -259,7 +259,7 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, other
 
 
 @functools.cache
-def _empty(columns: tuple[str, ...]) -> Table:
+def _empty_table(columns: tuple[str, ...]) -> Table:
     """Return a table without rows, with these columns and the types of a run's table; callers copy it."""
     return Table({name: _column([], name in TEXT, False) for name in columns}, index=range(0))
 

@@ -144,7 +144,7 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
 
     def streams(self) -> list[StreamTotals]:
         """Return the totals of each connection; only responses that arrived whole count as received."""
-        complete, size = self._complete(), self.item["response_bytes"]
+        complete, size = self._complete_responses(), self.item["response_bytes"]
         return [
             cast("StreamTotals", {**own, "received_bytes": complete[own["stream"]] * size})
             for own in self.totals["streams"]
@@ -186,14 +186,14 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
             following[stream] = cast("Row", response)
         return rows[::-1]
 
-    def _complete(self) -> Counter[int]:
+    def _complete_responses(self) -> Counter[int]:
         """Return the number of responses that arrived whole, by connection."""
         return Counter(row["stream"] for row in self.totals["responses"] if row["end_s"] is not None)
 
     def _partial_bytes(self, stream: int) -> int:
         """Return how many bytes of the last response of connection `stream`, which is not complete, have arrived."""
         (arrived,) = (end["received_bytes"] for end in self.totals["ends"] if end["stream"] == stream)
-        return arrived - self._complete()[stream] * self.item["response_bytes"]
+        return arrived - self._complete_responses()[stream] * self.item["response_bytes"]
 
 
 def _flow_intervals(rows: list[Row]) -> list[Row]:

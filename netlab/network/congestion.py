@@ -78,5 +78,5 @@ CONGESTION_CONTROLS: dict[str, CongestionControl] = {
 }
 """The congestion controls by name; the first is in every kernel."""
 
-OWN = frozenset({"tahoe"})
+NETLAB_CONTROLS = frozenset({"tahoe"})
 """Congestion controls that only netlab's kernels have."""

@@ -109,7 +109,7 @@ class Wifi:
 
     def protection_us(self, packet_bytes: int) -> int:
         """Return the time in us before a packet's data frame, for RTS, CTS and a SIFS after each; 0 if unprotected."""
-        if not self._protects(packet_bytes):
+        if not self._needs_protection(packet_bytes):
             return 0
         cts_us = self._control_us(CTS_BYTES) + SIFS_US
         return cts_us if self.protection == "cts" else self._control_us(RTS_BYTES) + SIFS_US + cts_us
@@ -120,7 +120,7 @@ class Wifi:
 
     def collision_us(self, packet_bytes: int) -> int:
         """Return the medium's time in us for a packet that collides: its sender waits as long as for a reply."""
-        if self.protection == "rts" and self._protects(packet_bytes):
+        if self.protection == "rts" and self._needs_protection(packet_bytes):
             return self._control_us(RTS_BYTES) + SIFS_US + self._control_us(CTS_BYTES)
         return self.exchange_us(packet_bytes)
 
@@ -129,7 +129,7 @@ class Wifi:
         """The mean time in us that a full-sized packet takes on an idle medium, with DIFS and backoff."""
         return self.difs_us + MIN_WINDOW / 2 * self.slot_us + self.exchange_us(MTU_BYTES)
 
-    def _protects(self, packet_bytes: int) -> bool:
+    def _needs_protection(self, packet_bytes: int) -> bool:
         """Return whether protection frames precede the data frame of an IP packet of `packet_bytes` bytes."""
         return self.protection != "none" and packet_bytes + LLC_BYTES + MAC_HEADER_BYTES > self.protect_above_bytes
 

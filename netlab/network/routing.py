@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from netlab import plan
 from netlab.base.errors import ScenarioError
-from netlab.network.wiring import Hop, Wiring
+from netlab.network.wiring import NetworkHop, Wiring
 
 MAX_ADDRESSES = 254
 MAX_SUBNETS = 65_535
@@ -42,7 +42,7 @@ class Paths:
         self._switches = frozenset(wiring.switches)
         self._node_names = frozenset(wiring.nodes)
         self._hop_from = {hop.interface: hop for hop in wiring.hops}
-        self._from_switch: dict[str, list[Hop]] = {}
+        self._from_switch: dict[str, list[NetworkHop]] = {}
         for hop in wiring.hops:
             if hop.src in self._switches:
                 self._from_switch.setdefault(hop.src, []).append(hop)
@@ -68,7 +68,7 @@ class Paths:
         self._distances_to: dict[frozenset[str], dict[str, int]] = {}
         self._gateway_of: dict[tuple[str, frozenset[str]], Port | None] = {}
 
-    def hops(self, src: str, dst: str) -> list[Hop]:
+    def hops(self, src: str, dst: str) -> list[NetworkHop]:
         """Return the hops of a packet from `src` to `address(src, dst)`, in order; none from a node to itself. Raises
         ScenarioError when a name is unknown or a switch, or no path exists.
         """
@@ -85,7 +85,7 @@ class Paths:
         """Return the next address from `src` to `address(src, dst)`, a router's or `dst`'s; ScenarioError if none."""
         return self._nearest_address(src, dst)[2]
 
-    def _nearest_address(self, src: str, dst: str) -> tuple[str, list[Hop], Gateway]:
+    def _nearest_address(self, src: str, dst: str) -> tuple[str, list[NetworkHop], Gateway]:
         """Return `dst`'s nearest address to `src`, the hops to it, the next node's address; ScenarioError if none."""
         for name in (src, dst):
             if name not in self._node_names:
@@ -100,7 +100,7 @@ class Paths:
         if not passable:
             raise ScenarioError([f"there is no path from {src} to {dst}; join them with links and routers"])
         target, passed = min(passable, key=lambda way: (len(way[1]), way[1][-1][1] is not way[0]))
-        crossed: list[Hop] = []
+        crossed: list[NetworkHop] = []
         for leaving, entered in passed:
             crossed.extend(self._hops_between(leaving.interface, entered.interface))
         return target.address, crossed, passed[0][1].address
@@ -137,7 +137,7 @@ class Paths:
             ],
         }
 
-    def _hops_between(self, src: str, dst: str) -> list[Hop]:
+    def _hops_between(self, src: str, dst: str) -> list[NetworkHop]:
         """Return the hops from interface `src` to `dst` of one subnet, in order: over one link, or through its switches."""
         ahead = deque([[self._hop_from[src]]])
         while ahead:

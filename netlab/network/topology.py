@@ -15,7 +15,7 @@ from netlab.base.errors import ScenarioError, one_of
 from netlab.base.values import short_repr
 from netlab.network.link import SHAPE_FIELDS, Link, field_problems
 from netlab.network.routing import Paths
-from netlab.network.wiring import Hop, Wiring, wire
+from netlab.network.wiring import NetworkHop, Wiring, wire
 
 NODE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,8}")
 """`NAME-ethNN` must fit the 15 characters that Linux gives an interface."""
@@ -230,7 +230,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         """Return the nodes and every hop between them, with the names of interfaces."""
         return wire(self.hosts, self.routers, self.switches, self.links)
 
-    def hops(self) -> list[Hop]:
+    def hops(self) -> list[NetworkHop]:
         """Return both hops of every link, in the order of `links`: from `a` to `b`, then from `b` to `a`."""
         return list(self.wiring().hops)
 
@@ -250,7 +250,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         """
         return [src, *(hop.dst for hop in self.path_hops(src, dst))]
 
-    def path_hops(self, src: str, dst: str) -> list[Hop]:
+    def path_hops(self, src: str, dst: str) -> list[NetworkHop]:
         """Return the hops that a packet from `src` to `dst` takes, in order; the formulas of `netlab.theory` accept
         them as a path. Raises ScenarioError when no path exists.
 

@@ -30,7 +30,7 @@ FRAMINGS = ("tc", "ethernet", "ip")
 """Bytes that a rate counts beside IP packets: the 14 of the Ethernet header as tc does, the 38 of a real wire, or none."""
 MAHIMAHI_INTERVAL_S = 0.1
 MAX_LISTED = 5
-SHIPPED = Path(__file__).parent / "traces"
+TRACES_FOLDER = Path(__file__).parent / "traces"
 
 
 @explain_bad_construction("nl.Trace([(0, 5), (10, 2)])")
@@ -127,10 +127,10 @@ class Trace:
         They are synthetic: `tools/traces.py` generates them with a seed, so that they look like a walk with 4G (60 s),
         a train with tunnels (120 s) and Wi-Fi in a full room (60 s). None was measured.
         """
-        names = sorted(path.stem for path in SHIPPED.glob("*.json"))
+        names = sorted(path.stem for path in TRACES_FOLDER.glob("*.json"))
         if name not in names:
             raise ScenarioError([f"trace: {one_of(name, names)}"])
-        return cls.from_dict(json.loads((SHIPPED / f"{name}.json").read_text()))
+        return cls.from_dict(json.loads((TRACES_FOLDER / f"{name}.json").read_text()))
 
     @classmethod
     def from_dict(cls, words: Mapping[str, Any]) -> Trace:

@@ -11,7 +11,7 @@ from netlab.network.link import Link, LinkShape
 
 
 @dataclass(frozen=True)
-class Hop:
+class NetworkHop:
     """A direction of a link: from `interface` of node `src` to `dst_interface` of node `dst`, with its properties."""
 
     src: str
@@ -32,9 +32,9 @@ class Hop:
         """The one-way propagation delay in ms."""
         return float(self.shape.delay_ms)
 
-    def to_dict(self) -> plan.Hop:
+    def to_dict(self) -> plan.PlannedHop:
         """Return the hop in the plan's form."""
-        return cast("plan.Hop", {**vars(self), "shape": self.shape.to_plan()})
+        return cast("plan.PlannedHop", {**vars(self), "shape": self.shape.to_plan()})
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Wiring:
     hosts: Sequence[str]
     routers: Sequence[str]
     switches: Sequence[str]
-    hops: Sequence[Hop]
+    hops: Sequence[NetworkHop]
 
     @property
     def nodes(self) -> list[str]:
@@ -61,8 +61,8 @@ def wire(hosts: Sequence[str], routers: Sequence[str], switches: Sequence[str], 
         a_interface, b_interface = (f"{end}-eth{next_port[end]}" for end in (link.a, link.b))
         next_port[link.a] += 1
         next_port[link.b] += 1
-        hops.append(Hop(link.a, link.b, a_interface, b_interface, link.forward))
-        hops.append(Hop(link.b, link.a, b_interface, a_interface, link.backward))
+        hops.append(NetworkHop(link.a, link.b, a_interface, b_interface, link.forward))
+        hops.append(NetworkHop(link.b, link.a, b_interface, a_interface, link.backward))
     return Wiring(hosts, routers, switches, hops)
 
 

@@ -26,9 +26,8 @@ from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
-from netlab.network.wiring import Hop
-from netlab.plan import Address, Addressing, Item, Plan
-from netlab.plan import Hop as PlannedHop
+from netlab.network.wiring import NetworkHop
+from netlab.plan import Address, Addressing, Item, Plan, PlannedHop
 from netlab.traffic import Flow, Tcp, Traffic
 from netlab.traffic.tcp import conflicting_initial_windows
 
@@ -380,7 +379,7 @@ def _slowest_s(shape: LinkShape, other: LinkShape) -> float:
     return wire_s + bits / mbps_to_bps(shape.rate_mbps)
 
 
-def _planned_hop(hop: Hop, shapes: Sequence[LinkShape]) -> PlannedHop:
+def _planned_hop(hop: NetworkHop, shapes: Sequence[LinkShape]) -> PlannedHop:
     """Return a direction of a link in the plan's form; `shapes` are its successive properties during the run. If its
     rate changes, its segmentation offload is decided once for the whole run.
     """

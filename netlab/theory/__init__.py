@@ -34,11 +34,11 @@ from netlab.theory.udp import *
 from netlab.theory.usual import complete
 from netlab.theory.wifi import *
 
-_OTHERS = {"Any", "ModuleType", "complete", "unknown_name"}
+_NOT_EXPORTED = {"Any", "ModuleType", "complete", "unknown_name"}
 __all__ = [
     name
     for name, value in sorted(globals().items())
-    if not (name.startswith("_") or name in _OTHERS or isinstance(value, ModuleType))
+    if not (name.startswith("_") or name in _NOT_EXPORTED or isinstance(value, ModuleType))
 ]
 
 for _name in __all__:

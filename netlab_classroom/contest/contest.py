@@ -20,7 +20,7 @@ from netlab_classroom.contest.game import Game, Trial
 from netlab_classroom.contest.race import Entrant
 from netlab_classroom.grading import result_store, sandbox
 from netlab_classroom.grading.claim import Claim
-from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.helper import stop_requested
 from netlab_classroom.grading.master import code_digest, digest
 from netlab_classroom.grading.roster import Entry, SubmittedFile, collect, match
 from netlab_classroom.grading.submission import digest_of
@@ -86,7 +86,7 @@ def run_contest(
     kernel, ContestInterrupted after Ctrl-C.
     """
     sandbox.require_isolation()
-    stopping.clear()
+    stop_requested.clear()
     game = game or Controls()
     manifest = {
         "game": game.key,
@@ -200,12 +200,12 @@ def _run_all(
                 game, name, race.NOT_RACED, f"Not raced, and through no fault of the student's: {why}", trials
             )
     except KeyboardInterrupt:
-        stopping.set()
+        stop_requested.set()
         raise ContestInterrupted from None
     finally:
-        stopping.set()
+        stop_requested.set()
         pool.shutdown(cancel_futures=True)
-        stopping.clear()
+        stop_requested.clear()
     return found
 
 
@@ -231,13 +231,13 @@ def pseudonyms(students: Sequence[str], seed: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for student in sorted(students, key=lambda each: number[each]):
         place = number[student]
-        while (name := _numbered(words[place % len(words)], len(found) // len(words))) in found.values():
+        while (name := _pseudonym_in_round(words[place % len(words)], len(found) // len(words))) in found.values():
             place += 1
         found[student] = name
     return found
 
 
-def _numbered(name: str, round_number: int) -> str:
+def _pseudonym_in_round(name: str, round_number: int) -> str:
     """Return a pseudonym for its use number `round_number` (from 0): the name itself for the first, then with a number,
     such as "amber fox 2".
     """

@@ -15,7 +15,7 @@ from netlab_classroom.contest.networks import NetworkTrial
 from netlab_classroom.contest.opponents import OPPONENTS
 from netlab_classroom.contest.scoring import Score
 from netlab_classroom.grading.callee import CONTROL_METHODS
-from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.helper import stop_requested
 
 LANDMARKS = ("cubic", "bbr", "vegas", "reno")
 
@@ -90,9 +90,9 @@ def run_control(trial: NetworkTrial, control: object) -> Run:
     library engine. Raises KeyboardInterrupt when the contest was stopped before, RunCancelled when it is stopped
     meanwhile, and RunError when the run fails.
     """
-    if stopping.is_set():
+    if stop_requested.is_set():
         raise KeyboardInterrupt
-    return experiment.run(trial.scenario(control), engine="library", progress=False, cancel=stopping)
+    return experiment.run(trial.scenario(control), engine="library", progress=False, cancel=stop_requested)
 
 
 def _windows(run: Run) -> list[list[float]]:

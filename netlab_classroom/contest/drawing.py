@@ -71,7 +71,7 @@ def place_labels(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         label = {"text_x": dot["x"], "text_y": dot["y"], "anchor": "start", "far": False}
         if dot["label"]:
             places = list(_places(dot["x"], dot["y"], LETTER * len(dot["label"])))
-            label, box = min(places, key=lambda place: sum(_common(place[1], other) for other in taken))
+            label, box = min(places, key=lambda place: sum(_overlap_area(place[1], other) for other in taken))
             taken.append(box)
         found.append({**dot, **label})
     return found
@@ -94,7 +94,7 @@ def _places(x: float, y: float, width: float) -> Iterator[tuple[dict[str, Any], 
                     yield place, (left, down - LINE + 3, left + width, down + 3)
 
 
-def _common(one: Box, other: Box) -> float:
+def _overlap_area(one: Box, other: Box) -> float:
     """Return the area that two boxes (left, top, right, bottom) share; 0 if they do not overlap."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])

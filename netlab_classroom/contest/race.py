@@ -9,7 +9,7 @@ from netlab_classroom.contest import scoring
 from netlab_classroom.contest.game import Game, Trial
 from netlab_classroom.grading import remote, sandbox
 from netlab_classroom.grading.guest_calls import BudgetError, StudentCodeError
-from netlab_classroom.grading.helper import GaveUpError, helper, stopping
+from netlab_classroom.grading.helper import GaveUpError, helper, stop_requested
 from netlab_classroom.grading.text import one_line
 
 CPU_S = 10.0
@@ -73,7 +73,7 @@ def enter(game: Game, entrant: Entrant, trials: Sequence[Trial], tell: Callable[
             # A class that never returns would use up its time limit in every trial.
             over = isinstance(error, BudgetError)
         except NetlabError as error:
-            if stopping.is_set():
+            if stop_requested.is_set():
                 raise
             # Also where a run ended through what the class asked of the kernel.
             ours = not isinstance(error, RunError)

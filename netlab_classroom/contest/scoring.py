@@ -10,7 +10,7 @@ from netlab.measure.results import Run
 from netlab.theory import jain_index
 from netlab_classroom.contest.networks import NetworkTrial
 
-FULL = 100.0
+FULL_POINTS = 100.0
 PERCENTILE = 95
 DIGITS = 2
 
@@ -49,7 +49,7 @@ def score(trial: NetworkTrial, run: Run) -> Score:
         points = min(1.0, 2 * float(goodputs.min()) / trial.capacity_mbps)
     else:
         points = rate / delay * (fairness if trial.rule == "pair" else 1.0)
-    return Score(FULL * points, rate, delay, fairness)
+    return Score(FULL_POINTS * points, rate, delay, fairness)
 
 
 def total(scores: Mapping[str, Mapping[str, Any]]) -> float:

@@ -12,9 +12,9 @@ from netlab.base.errors import NetlabError
 from netlab.network.trace import Trace
 from netlab_classroom.contest.drawing import Plane
 from netlab_classroom.contest.game import Game, Outcome, Wording
-from netlab_classroom.contest.scoring import DIGITS, FULL
+from netlab_classroom.contest.scoring import DIGITS, FULL_POINTS
 from netlab_classroom.grading.guest_calls import StudentCodeError
-from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.helper import stop_requested
 from netlab_course.chapters.adaptive_video import settings
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, Player
 
@@ -110,7 +110,7 @@ def score(video: Video, player: Player) -> dict[str, float]:
     rates = player.qualities_mbps
     points = min(1.0, max(0.0, player.experience_mbps / video.capacity_mbps))
     return {
-        "points": round(FULL * points, DIGITS),
+        "points": round(FULL_POINTS * points, DIGITS),
         "experience": round(player.experience_mbps, DIGITS + 2),
         "rate": round(sum(rates) / len(rates), DIGITS + 2),
         "stall_s": round(player.stall_s, DIGITS + 2),
@@ -158,7 +158,7 @@ class Videos(Game):
         steps over time, pairs of the time in s and the rate of the chunk in Mbit/s. Raises StudentCodeError if the rule
         returns no valid quality, other NetlabErrors of the sandbox, and KeyboardInterrupt when the contest is stopped.
         """
-        if stopping.is_set():
+        if stop_requested.is_set():
             raise KeyboardInterrupt
         try:
             player = settings.watch(competitor, trial.trace, CHUNKS)

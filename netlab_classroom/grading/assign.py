@@ -163,7 +163,7 @@ def _numbers(chapter: Master, token: str) -> str:
     """Return the numbers of the chapter's exercises that a token gives a student, as a text that is equal for equal
     numbers. Raises NetlabError when the chapter has no numbers that depend on a token.
     """
-    opened = authoring.opened(chapter.source, token)
+    opened = authoring.open_chapter_of(chapter.source, token)
     if opened is None or not vars(opened.own):
         raise NetlabError(f"{chapter.stem} has no numbers of a student's own: leave --roster out.")
     return repr(sorted(vars(opened.own).items()))

@@ -30,8 +30,8 @@ HEAD = struct.Struct("<BHB")
 FLOW = struct.Struct("<dIdddBB")
 ACK = struct.Struct("<ddIIIdBB")
 LOSS = struct.Struct("<IIB")
-CONTROLLED = struct.Struct("<dddB")
-NOW = struct.Struct("<d")
+CONTROL_VALUES = struct.Struct("<dddB")
+TIME = struct.Struct("<d")
 TIMER = struct.Struct("<Bd")
 PIECE = struct.Struct("<BI")
 CHUNK, SIZE = struct.Struct("<dd"), struct.Struct("<I")
@@ -168,7 +168,7 @@ class Control:
 
     def call(self, method: str, body: bytes) -> bytes:
         """Call a method of the student's congestion control by name, if it is defined, with the state in `body` (a
-        packed FLOW, and for other methods than on_start ACK or LOSS); return the packed CONTROLLED after it: window and
+        packed FLOW, and for other methods than on_start ACK or LOSS); return the packed CONTROL_VALUES after it: window and
         threshold in segments, pacing rate in Mbit/s (NaN: Linux's own) and ECN codepoint. Raises RunError when the
         method fails.
         """
@@ -194,7 +194,7 @@ class Control:
         if self._caller.has(method):
             self._caller.call(method, round(now_s * NS_PER_S), given)
         pacing_mbps = flow.pacing_mbps
-        return CONTROLLED.pack(
+        return CONTROL_VALUES.pack(
             flow.cwnd_segments, flow.ssthresh_segments, math.nan if pacing_mbps is None else pacing_mbps, flow.ect
         )
 
@@ -237,13 +237,13 @@ class Programming:
         """
         from netlab.base.units import NS_PER_S
 
-        (now_s,) = NOW.unpack_from(body)
+        (now_s,) = TIME.unpack_from(body)
         now_ns = round(now_s * NS_PER_S)
         self._timer, self._delivered = (TIMER_AS_IT_WAS, 0.0), []
         self._program.wake(now_ns, method == "on_timer")
         self._program.outgoing, self._program.outgoing_bytes = [], 0
         given: Any = (self._program,) if method == "on_start" else (now_s,)
-        self._caller.call(method, now_ns, *given, *([body[NOW.size :]] if method == "on_datagram" else []))
+        self._caller.call(method, now_ns, *given, *([body[TIME.size :]] if method == "on_datagram" else []))
         pieces = [(SENT, data) for data in self._program.outgoing] + [(DELIVERED, data) for data in self._delivered]
         return TIMER.pack(*self._timer) + b"".join(PIECE.pack(kind, len(data)) + data for kind, data in pieces)
 

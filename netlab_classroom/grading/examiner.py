@@ -90,11 +90,11 @@ class Exercise:
         hidden ones that follow from the seed, then edges, and the number of hidden ones. Raises ExaminerError when no
         draw of hidden ones finds all mistakes that the check knows.
         """
-        hidden = self._hidden(check, seed)
+        hidden = self._hidden_cases(check, seed)
         # A probe among them counts its uses, so each student needs a copy.
         return copy.deepcopy([*hidden, *self.edges]), len(hidden)
 
-    def _hidden(self, check: Check, seed: str) -> list[Mapping[str, Any]]:
+    def _hidden_cases(self, check: Check, seed: str) -> list[Mapping[str, Any]]:
         """Return hidden cases (dicts of arguments by name) that follow from the seed, such that each mistake that the
         check knows fails in at least one of them (or, without points for edges, in an edge; not checked if an argument
         is a function); without `cases` those of the check. Raises ExaminerError when no draw of MAX_DRAWS has this

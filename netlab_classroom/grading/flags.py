@@ -14,14 +14,14 @@ from typing import Any
 
 from netlab_classroom.grading.submission import AnswerCell, Cell, Layout, Submission, without_magics
 
-EDITED, ACCESS, REPEATED = "edited check", "access to answers", "another student's number"
-TOKEN, COPIED, PART = "another student's notebook", "the same words", "part of the points"
+EDITED_CHECK, ANSWER_ACCESS, REPEATED_NUMBER = "edited check", "access to answers", "another student's number"
+TOKEN, COPIED_WORDS, PART = "another student's notebook", "the same words", "part of the points"
 COMMENTS = "the same comments"
 MIN_WORDS = 8
 MIN_COMMENT_WORDS, MIN_COMMENT_CHARACTERS = 4, 20
 """Shorter comments are equal by chance."""
 MAX_COMMENTS, MAX_COMMENT_CHARACTERS = 50, 120
-_ORDINARY = (
+_ORDINARY_MODULES = (
     r"(?:math|cmath|numpy|pandas|plotly|matplotlib|scipy|random|statistics|itertools|functools|collections|dataclasses|typing|re|heapq"
     r"|bisect|fractions|decimal|operator|copy|string|struct|enum|abc|json|time|datetime|zlib|hashlib|warnings|textwrap|pprint|__future__"
     r"|netlab(?!\.)|netlab\.theory|netlab_course\.chapters)\b"
@@ -34,8 +34,8 @@ _ACCESS = (
     (r"\bsolutions\b", "names the folder of solutions"),
     (
         (
-            rf"(?:^|[;:])[ \t]*(?:from[\s\\]+(?!{_ORDINARY})[\w.]+[\s\\]+import\b"
-            rf"|import[\s\\]+(?!{_ORDINARY})\w|import[^\n;#]*,[\s\\]*(?!{_ORDINARY})\w)"
+            rf"(?:^|[;:])[ \t]*(?:from[\s\\]+(?!{_ORDINARY_MODULES})[\w.]+[\s\\]+import\b"
+            rf"|import[\s\\]+(?!{_ORDINARY_MODULES})\w|import[^\n;#]*,[\s\\]*(?!{_ORDINARY_MODULES})\w)"
         ),
         "uses a module that answers have no need of",
     ),
@@ -64,13 +64,13 @@ def of_submission(
     asked: Sequence[AnswerCell],
     layout: Layout,
 ) -> list[dict[str, str]]:
-    """Return the flags (hints for the instructor) of a single submission, dicts with "kind" (EDITED or ACCESS),
+    """Return the flags (hints for the instructor) of a single submission, dicts with "kind" (EDITED_CHECK or ANSWER_ACCESS),
     "exercise" (its key, "" if of none) and "sentence", each once: edited check cells in `layout`, and student code that
     tries to reach answers or files. `handed_out` has the original cells, `asked` the cells of answers.
     """
     found = [
         {
-            "kind": EDITED,
+            "kind": EDITED_CHECK,
             "exercise": name.removesuffix("-check"),
             "sentence": "The check cell differs from the one handed out.",
         }
@@ -86,7 +86,11 @@ def of_submission(
             if hit:
                 key = where.get(cell.id, "")
                 found.append(
-                    {"kind": ACCESS, "exercise": key, "sentence": f"{sentence}: {_line(cell.source, hit.start())}"}
+                    {
+                        "kind": ANSWER_ACCESS,
+                        "exercise": key,
+                        "sentence": f"{sentence}: {_line(cell.source, hit.start())}",
+                    }
                 )
     return list({tuple(flag.items()): flag for flag in found}.values())
 
@@ -180,7 +184,7 @@ def _equal_words(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any
                 groups[mark["key"], mark["words"]].append(result["student"])
     for (key, _), students in groups.items():
         if len(students) > 1:
-            yield _flag(students, COPIED, key, f"{len(students)} answers are the same, word by word.")
+            yield _flag(students, COPIED_WORDS, key, f"{len(students)} answers are the same, word by word.")
 
 
 def _equal_comments(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -215,7 +219,7 @@ def _answers_of_others(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[st
             owners = right.get((mark["key"], mark["value"]), [])
             if mark["status"] == "failed" and owners and result["student"] not in owners:
                 whose = ", ".join(sorted(owners)[:5])
-                yield _flag([result["student"]], REPEATED, mark["key"], f"{mark['value']} is right for {whose}")
+                yield _flag([result["student"]], REPEATED_NUMBER, mark["key"], f"{mark['value']} is right for {whose}")
 
 
 def _partial_points(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

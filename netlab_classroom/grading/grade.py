@@ -15,7 +15,7 @@ from netlab.base.progress_bar import Progress, show_progress
 from netlab.base.version import VERSION
 from netlab_classroom.grading import flags, judging, marking, master, result_store, sandbox, sheets
 from netlab_classroom.grading.claim import Claim
-from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.helper import stop_requested
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.master import Master
 from netlab_classroom.grading.roster import Entry, FileAssignment, collect, match
@@ -100,7 +100,7 @@ def grade(
     """
     sandbox.require_isolation()
     chapter.exercises()
-    stopping.clear()
+    stop_requested.clear()
     # If this process is killed, the next grading removes the directory with its unpacked files.
     with scratch.run_directory(0, for_guests=False) as unpacked:
         matched = match(collect(submissions, unpacked), list(entries), chapter.stem)
@@ -243,16 +243,16 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
             # If the grader fails for one submission, it reports that and continues with the others.
             yield running.pop(future), error if error is not None else future.result()
     except KeyboardInterrupt:
-        stopping.set()
+        stop_requested.set()
         raise GradingInterrupted from None
     finally:
         for future in running:
             future.cancel()
         if executor is None:
             # This also runs after SIGTERM: submissions that are being judged are abandoned.
-            stopping.set()
+            stop_requested.set()
             pool.shutdown(cancel_futures=True)
-            stopping.clear()
+            stop_requested.clear()
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from netlab.base.errors import RunError
 from netlab_classroom.grading import callee, plain, supervisor
-from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.helper import stop_requested
 from netlab_classroom.grading.text import one_line
 from netlab_engines.guests import Guest
 
@@ -162,7 +162,7 @@ class CallChannel:
         """Return (not raise) the error that describes why the guest has ended; but raise KeyboardInterrupt if grading
         was stopped.
         """
-        if stopping.is_set():
+        if stop_requested.is_set():
             # After Ctrl-C the grader itself ends guests; the result must not be stored as an error of the student's code.
             raise KeyboardInterrupt
         return StudentCodeError("its process ended.") if self._monitor is None else self._monitor.end_error()
@@ -190,7 +190,7 @@ class GuestMonitor:
         than its limit of processor time since the student's code began, RunError when it used START_CPU_S before
         without beginning, and KeyboardInterrupt when grading is stopped.
         """
-        if stopping.is_set():
+        if stop_requested.is_set():
             raise KeyboardInterrupt
         group = self._guest.process.pid
         used_s, asleep = group_state(group)

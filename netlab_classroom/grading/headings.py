@@ -13,11 +13,11 @@ FIELDS = ("first_name", "last_name", "email", "id_number", "username", "name")
 SOURCE = Path(__file__).with_name("headings.txt")
 
 
-def plain(heading: str) -> str:
+def normalize(heading: str) -> str:
     """Return a heading of a column in a normalized form that is equal for all its spellings: lowercase, without
     invisible characters, with `_` for spaces and hyphens.
 
-    >>> plain(" E-Mail  Adresse"), plain("Numéro d\u2019identification")
+    >>> normalize(" E-Mail  Adresse"), normalize("Numéro d\u2019identification")
     ('e_mail_adresse', "numéro_d'identification")
     """
     visible = "".join(c for c in unicodedata.normalize("NFKC", heading) if unicodedata.category(c) != "Cf")
@@ -27,7 +27,7 @@ def plain(heading: str) -> str:
 @functools.cache
 def languages() -> Mapping[str, Mapping[str, str]]:
     """Return the headings of class lists in the file headings.txt: by language code, such as "de", and in it by
-    normalized heading (see `plain`), the column of FIELDS that the heading names.
+    normalized heading (see `normalize`), the column of FIELDS that the heading names.
     """
     found: dict[str, dict[str, str]] = {}
     for line in SOURCE.read_text(encoding="utf-8").splitlines():
@@ -35,7 +35,7 @@ def languages() -> Mapping[str, Mapping[str, str]]:
             continue
         language, *cells = (cell.strip() for cell in line.split("|"))
         found[language] = {
-            plain(heading): field
+            normalize(heading): field
             for field, cell in zip(FIELDS, cells, strict=True)
             for heading in cell.split(";")
             if heading.strip()
@@ -50,7 +50,7 @@ def language_of(headings: Sequence[str]) -> str:
     >>> language_of(["Prénom", "Nom", "Adresse de courriel"]), language_of(["Nom", "Cognoms"]), language_of(["x"])
     ('fr', 'ca', '')
     """
-    spelled = {plain(heading) for heading in headings}
+    spelled = {normalize(heading) for heading in headings}
     counts = {language: len(spelled & words.keys()) for language, words in languages().items()}
     best = max(counts, key=lambda language: (counts[language], language == "en"))
     return best if counts[best] else ""
@@ -63,6 +63,6 @@ def fields_of(headings: Sequence[str]) -> dict[str, list[str]]:
     words = languages().get(language_of(headings), {})
     found: dict[str, list[str]] = {field: [] for field in FIELDS}
     for heading in headings:
-        if field := words.get(plain(heading)):
+        if field := words.get(normalize(heading)):
             found[field].append(heading)
     return found

@@ -27,7 +27,7 @@ MAX_REPLY_BYTES = 32 << 20
 LOOK_S = 0.2
 _HEAD_BYTES = 8
 
-stopping = threading.Event()
+stop_requested = threading.Event()
 """Set to end the grading at once, without waiting for submissions that are being judged."""
 
 
@@ -111,14 +111,14 @@ class Helper:
         return self._process
 
 
-_own = threading.local()
+_thread_state = threading.local()
 
 
 def helper() -> Helper:
     """Return the Helper of the current thread, the same each time; its process starts with the first request."""
-    if not hasattr(_own, "helper"):
-        _own.helper = Helper()
-    found: Helper = _own.helper
+    if not hasattr(_thread_state, "helper"):
+        _thread_state.helper = Helper()
+    found: Helper = _thread_state.helper
     return found
 
 
@@ -130,7 +130,7 @@ def _reply(source: int, until_s: float) -> bytes:
     data = bytearray()
     size = MAX_REPLY_BYTES
     while len(data) < size:
-        if stopping.is_set():
+        if stop_requested.is_set():
             raise KeyboardInterrupt
         if time.monotonic() > until_s:
             return b""

@@ -15,7 +15,7 @@ from netlab_classroom.grading.submission import AnswerCell, Cell
 from netlab_course import authoring, marks
 from netlab_course.checks import Check
 
-CARRIED = IMPORT_ROOT / "netlab_classroom" / "carried"
+CARRIED_FOLDER = IMPORT_ROOT / "netlab_classroom" / "carried"
 """The directory in which the instructors' wheel has the folder `solutions`."""
 CHECK = "-check"
 WORDS = "-words"
@@ -131,7 +131,7 @@ def find(name: str, root: Path | None = None) -> Master:
     The clone and that wheel have the solutions and the marking schemes.
     """
     root = root or next(
-        (place for place in (Path.cwd(), IMPORT_ROOT, CARRIED) if (place / "solutions").is_dir()), IMPORT_ROOT
+        (place for place in (Path.cwd(), IMPORT_ROOT, CARRIED_FOLDER) if (place / "solutions").is_dir()), IMPORT_ROOT
     )
     there = authoring.chapters(root)
     if not there:
@@ -162,7 +162,7 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
         Cell(cell.id, cell.cell_type, cell.source, tuple(cell.metadata.get("tags", ())))
         for cell in authoring.read_source(source, token).cells
     )
-    chapter = authoring.opened(source, token)
+    chapter = authoring.open_chapter_of(source, token)
     by_id = {cell.id: cell for cell in handed_out}
     wanted = []
     for cell in handed_out:

@@ -27,7 +27,7 @@ from netlab_classroom.grading.submission import AnswerCell
 from netlab_classroom.grading.text import file_name
 from netlab_course.authoring import KERNELSPEC
 
-IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
+IGNORE_TAG, SKIP_TAG = "nbval-ignore-output", "nbval-skip"
 
 
 def write(graded: GradedClass, output: Path) -> None:
@@ -76,7 +76,7 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
         elif each is not None and each.name:
             cells += _exercise_cells(each, exercises[each.key], edition, sources[each.key], cell.source)
         else:
-            cells.append(_code(cell.id, cell.source, SKIPPED))
+            cells.append(_code(cell.id, cell.source, SKIP_TAG))
     made: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})  # type: ignore[no-untyped-call]
     made.metadata["netlab"] = {
         "student": result["student"],
@@ -118,7 +118,7 @@ def _exercise_cells(
         cell.execution_count = number + 1
         cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=points_text(of, of) + "\n")]  # type: ignore[no-untyped-call]
         cells.append(cell)
-    cells.append(_code(f"{each.id}-master", solution, SKIPPED))
+    cells.append(_code(f"{each.id}-master", solution, SKIP_TAG))
     return cells
 
 
@@ -127,7 +127,7 @@ def points_text(points: float, of: float) -> str:
     return f"{points:g} of {of:g} points"
 
 
-def _code(name: str, source: str, tag: str | None = IGNORED) -> NotebookNode:
+def _code(name: str, source: str, tag: str | None = IGNORE_TAG) -> NotebookNode:
     """Return a code cell with the id `name` (cut to 64 characters), this source, and a tag that tells nbval what to do
     with it; None means no tag.
     """

@@ -6,7 +6,7 @@ import symtable
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-KNOWN = frozenset(dir(builtins))
+BUILTIN_NAMES = frozenset(dir(builtins))
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def names(source: str) -> Names:
         for node in ast.walk(tree)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
     }
-    return Names(frozenset(defined), frozenset((_global_names(table) | (added & defined)) - KNOWN))
+    return Names(frozenset(defined), frozenset((_global_names(table) | (added & defined)) - BUILTIN_NAMES))
 
 
 def _global_names(table: symtable.SymbolTable) -> set[str]:

@@ -26,7 +26,7 @@ PREDICTION = "prediction-words"
 """The key of the exercise on a chapter's prediction, which is read together with the prediction."""
 MAX_NAMES = 200
 MAX_NAMED = 20
-_last: list[tuple[str, Submission]] = []
+_last_submission: list[tuple[str, Submission]] = []
 
 
 def read(path: str) -> dict[str, str]:
@@ -34,12 +34,12 @@ def read(path: str) -> dict[str, str]:
     imports ("topic") and its "token", each "" if it has none; if it is not a notebook, return only "error" with a
     sentence.
     """
-    _last.clear()
+    _last_submission.clear()
     try:
         found = submission.read_submission(Path(path))
     except UnreadableError as error:
         return {"error": str(error)}
-    _last.append((path, found))
+    _last_submission.append((path, found))
     return {"topic": found.chapter(), "token": found.token()}
 
 
@@ -60,11 +60,11 @@ def compare(
     handed_out, provided : list
         Id, kind and source of each cell of the student's notebook; id, source and whether it draws of the solution's code cells.
     """
-    if not (_last and _last[0][0] == path):
+    if not (_last_submission and _last_submission[0][0] == path):
         found = read(path)
         if "error" in found:
             return found
-    there = _last[0][1]
+    there = _last_submission[0][1]
     cells = tuple(Cell(*each) for each in handed_out)
     asked = [AnswerCell(*each) for each in wanted]
     layout = submission.layout(there, cells, [each.id for each in asked])

@@ -235,7 +235,7 @@ class ControlCaller(_RemoteCaller):
             now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, _or_nan(flow.pacing_mbps),
             flow.has_accurate_ecn, flow.ect,
         )  # fmt: skip
-        cwnd, ssthresh, pacing, ect = callee.CONTROLLED.unpack(
+        cwnd, ssthresh, pacing, ect = callee.CONTROL_VALUES.unpack(
             self._content_of(*self._channel.ask(head + before + body))
         )
         flow.cwnd_segments, flow.ssthresh_segments, flow.ect = cwnd, ssthresh, ect
@@ -258,7 +258,7 @@ class ProgramCaller(_RemoteCaller):
             (self._program,) = arguments
         program = self._program
         kind, content = self._channel.ask(
-            head + callee.NOW.pack(now_s) + (arguments[1] if method == "on_datagram" else b"")
+            head + callee.TIME.pack(now_s) + (arguments[1] if method == "on_datagram" else b"")
         )
         while kind == callee.READ:
             kind, content = self._channel.ask(program.read(callee.LENGTH.unpack(content)[0]))

@@ -13,6 +13,7 @@ from netlab_classroom.grading.helper import GaveUpError, helper
 from netlab_classroom.grading.report_tables import (
     CANVAS,
     MOODLE,
+    count_unreviewed,
     headings_by_cell,
     is_written_answer,
     max_points,
@@ -21,7 +22,6 @@ from netlab_classroom.grading.report_tables import (
     points_text,
     titles,
     total,
-    waiting,
     without_address,
 )
 from netlab_classroom.grading.text import file_name
@@ -71,7 +71,10 @@ def review_html(graded: GradedClass) -> str:
                 }
             )
     return _page(
-        "review.html.j2", chapter=graded.master.stem, questions=list(questions.values()), waiting=waiting(graded)
+        "review.html.j2",
+        chapter=graded.master.stem,
+        questions=list(questions.values()),
+        waiting=count_unreviewed(graded),
     )
 
 
@@ -194,7 +197,7 @@ def waiting_sentence(graded: GradedClass, *, unreviewed: bool = False) -> str:
     """Return a sentence about the answers of the class that wait for a reviewer, "" if there are none; with
     `unreviewed` it says that the files for Moodle and Canvas lack their points, else that these files were not written.
     """
-    number = waiting(graded)
+    number = count_unreviewed(graded)
     if not number:
         return ""
     wait = "1 answer waits" if number == 1 else f"{number} answers wait"

@@ -23,7 +23,7 @@ UTF_8_MARK = "\ufeff"
 """Excel takes UTF-8 without this mark at the file's start for a code page, and shows "ö" as "Ã¶"."""
 
 
-def waiting(graded: GradedClass) -> int:
+def count_unreviewed(graded: GradedClass) -> int:
     """Return the number of answers in the graded class that wait for a reviewer's points."""
     return sum(mark["status"] == marking.REVIEW for result in graded.results for mark in result["exercises"])
 

@@ -13,12 +13,12 @@ from netlab_classroom.grading.report_tables import (
     MOODLE,
     UTF_8_MARK,
     canvas_csv,
+    count_unreviewed,
     grades_csv,
     junit_xml,
     moodle_csv,
     review_csv,
     table_text,
-    waiting,
 )
 from netlab_classroom.grading.text import file_name
 
@@ -51,7 +51,7 @@ def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unr
         "class.html": class_html(graded, unreviewed=unreviewed),
         "manifest.json": json.dumps(graded.manifest, indent=1, sort_keys=True) + "\n",
     }
-    if unreviewed or not waiting(graded):
+    if unreviewed or not count_unreviewed(graded):
         texts |= {MOODLE: moodle_csv(graded), CANVAS: canvas_csv(graded)}
     else:
         # Remove files of an earlier grading, which could be imported by mistake.

@@ -316,7 +316,7 @@ def match(files: Sequence[SubmittedFile], entries: Sequence[Entry], chapter: str
     handed_out = re.sub(r"^\d\d", r"\\d\\d", chapter)
     for file in files:
         name = re.sub(rf"^{handed_out}_|_{handed_out}$", "", file.name) if chapter else file.name
-        students = owners.of(file, name) if entries else (name,)
+        students = owners.candidates(file, name) if entries else (name,)
         if len(students) > 1:
             doubtful[students].append(file)
             continue
@@ -361,7 +361,7 @@ class _Owners:
         self._by_name = _index((spelling, entry) for entry in entries for spelling in entry.spellings)
         self._by_canvas = _index((entry.columns.get("canvas_id", ""), entry) for entry in entries)
 
-    def of(self, file: SubmittedFile, name: str) -> tuple[str, ...]:
+    def candidates(self, file: SubmittedFile, name: str) -> tuple[str, ...]:
         """Return the identifiers of the students who may own a submitted file: one if the owner is known, several for
         equal names, () if it is nobody of the class. `name` is the file's name without the one of the chapter's
         notebook.

@@ -19,8 +19,8 @@ from typing import Any
 
 from netlab_classroom.grading import callee, plain
 
-LIGHT = ("netlab_engines.library.control", "netlab.traffic.delivery", "netlab.traffic.own")
-EARLY = (
+LIGHT_IMPORTS = ("netlab_engines.library.control", "netlab.traffic.delivery", "netlab.traffic.own")
+EARLY_IMPORTS = (
     "numpy",
     "pandas",
     "netlab.measure.results",
@@ -105,7 +105,7 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     # After a fork, a garbage collection would copy every page of the imported objects.
     gc.disable()
     alone = [exercise for exercise in exercises if "topic" not in exercise]
-    for name in LIGHT if alone else EARLY:
+    for name in LIGHT_IMPORTS if alone else EARLY_IMPORTS:
         importlib.import_module(name)
     # Replace functions before the chapter is imported: its modules may keep references. Runs are made outside.
     _replace_module("netlab.runs.experiment", run=Laboratory.run)

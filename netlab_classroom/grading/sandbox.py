@@ -33,7 +33,7 @@ from netlab_classroom.grading.guest_calls import (
     group_state,
     read_bounded,
 )
-from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.helper import stop_requested
 from netlab_course import chapters
 from netlab_engines import launcher
 from netlab_engines.guests import Guest
@@ -186,7 +186,7 @@ class Watch:
                 used_s, sleeps = group_state(self._process.pid)
                 if used_s - self._base_s > limit_s:
                     return f"it used more than {limit_s:g} s of processor time"
-                if stopping.is_set():
+                if stop_requested.is_set():
                     raise KeyboardInterrupt
                 asleep = asleep + 1 if sleeps else 0
                 if asleep >= MAX_CHECKS_ASLEEP:
@@ -292,7 +292,7 @@ def student_package() -> Iterator[Path]:
         yield whole
 
 
-_shared = ExitStack()
+_shared_resources = ExitStack()
 _lock = threading.Lock()
 _packages: dict[tuple[str, ...], Path] = {}
 
@@ -304,9 +304,9 @@ def shared_package() -> Path:
     with _lock:
         places = tuple(chapters.__path__)
         if not _packages:
-            atexit.register(_shared.close)
+            atexit.register(_shared_resources.close)
         if places not in _packages:
-            _packages[places] = _shared.enter_context(student_package())
+            _packages[places] = _shared_resources.enter_context(student_package())
         return _packages[places]
 
 

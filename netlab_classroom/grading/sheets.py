@@ -55,7 +55,7 @@ class Sheet:
         """The headings as they are in the file, by their normalized spelling (lowercase, with "_" for spaces); empty
         ones are left out.
         """
-        return {headings.plain(heading): heading for heading in self.headings if heading}
+        return {headings.normalize(heading): heading for heading in self.headings if heading}
 
 
 def read_sheet(path: Path, what: str) -> Sheet:

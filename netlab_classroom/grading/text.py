@@ -16,7 +16,7 @@ _NOT_TEXT = (
     0xFFFE,
     0xFFFF,
 )
-_CLEAN = {**dict.fromkeys(_NOT_TEXT, "\ufffd"), 0x09: "\t", 0x0A: "\n", 0x0B: " ", 0x0C: " "}
+_REPLACEMENTS = {**dict.fromkeys(_NOT_TEXT, "\ufffd"), 0x09: "\t", 0x0A: "\n", 0x0B: " ", 0x0C: " "}
 
 
 def clean(text: str) -> str:
@@ -26,7 +26,7 @@ def clean(text: str) -> str:
     >>> clean("a\r\nb\x1b[2J\ud800")
     'a\nb�[2J�'
     """
-    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_CLEAN)
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_REPLACEMENTS)
 
 
 def clean_values(value: Any) -> Any:

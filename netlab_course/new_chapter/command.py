@@ -30,7 +30,7 @@ FILES = {
 # Paths that must not exist yet: the chapter's files, or their folder if that belongs to the chapter alone.
 PLACES = dict.fromkeys(path if path.startswith("solutions/") else path.rpartition("/")[0] for path in FILES.values())
 
-NEXT = """Next, in {root}:
+NEXT_STEPS = """Next, in {root}:
   .venv/bin/python -m pytest tests/chapters -k {name}
   .venv/bin/python -m netlab_course.authoring {stem}
   .venv/bin/python -m pytest --nbval --nbval-current-env solutions/{stem}.ipynb
@@ -56,7 +56,7 @@ def main(options: argparse.Namespace) -> int:
     written = create(options.name, root, options.title)
     sys.stdout.writelines(f"wrote {path.relative_to(root)}\n" for path in written)
     source = written[0].relative_to(root)
-    sys.stdout.write("\n" + NEXT.format(root=root, name=options.name, stem=source.stem, source=source) + "\n")
+    sys.stdout.write("\n" + NEXT_STEPS.format(root=root, name=options.name, stem=source.stem, source=source) + "\n")
     return 0
 
 
@@ -95,7 +95,7 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
         raise NetlabError(f"There is a chapter {name} already: {', '.join(sorted(set(taken)))}. Choose another name.")
     skeleton = importlib.resources.files("netlab_course.new_chapter") / "skeleton"
     texts = {fill_in(path): fill_in((skeleton / template).read_text("utf-8")) for template, path in FILES.items()}
-    _put(texts, places, root)
+    _write_files(texts, places, root)
     return [root / path for path in texts]
 
 
@@ -126,7 +126,7 @@ def _checked_title(title: str) -> str:
     return title
 
 
-def _put(texts: dict[str, str], places: list[str], root: Path) -> None:
+def _write_files(texts: dict[str, str], places: list[str], root: Path) -> None:
     """Write all files (texts by path below the clone `root`) to a temporary folder, then move `places`, the paths of
     the files or folders that they fill, to `root`. If that fails, remove what was moved and raise NetlabError.
     """

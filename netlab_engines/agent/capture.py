@@ -33,7 +33,7 @@ USER = 1
 BLOCK_HEAD = struct.Struct("=IIIIII")
 RECORD = struct.Struct("=II")
 PACKET = struct.Struct("=IIIIIIHH")
-FOLLOWING = struct.Struct("=I")
+NEXT_OFFSET = struct.Struct("=I")
 
 # Classic BPF: load the packet's type (an "ancillary" word), compare it, return the number of bytes to keep.
 LOAD_TYPE = (0x20, 0, 0, 0xFFFFF004)
@@ -159,6 +159,6 @@ class Capture:
         """
         at = start
         for _ in range(packets - 1):
-            at += FOLLOWING.unpack_from(self._ring, at)[0]
+            at += NEXT_OFFSET.unpack_from(self._ring, at)[0]
         _following, _s, _ns, length, _length, _status, frame, _net = PACKET.unpack_from(self._ring, at)
         return int(at + frame + length - start)

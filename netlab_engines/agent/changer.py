@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
-from netlab.plan import Change, Hop
+from netlab.plan import Change, PlannedHop
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.agent.netlink_socket import NetlinkSocket
 from netlab_engines.agent.network import Network
@@ -24,7 +24,7 @@ class LinkChanger:
     ----------
     network : Network
         The running network.
-    directions : list of Hop
+    directions : list of PlannedHop
         The directions of its links; each change updates this list.
     clock : str
         "virtual" or "real".
@@ -32,7 +32,7 @@ class LinkChanger:
         The run's seed, from which the random draws of each link follow.
     """
 
-    def __init__(self, network: Network, directions: list[Hop], clock: str, seed: int) -> None:
+    def __init__(self, network: Network, directions: list[PlannedHop], clock: str, seed: int) -> None:
         """Prepare changes of the links of a running network; nothing is applied before `start` or `apply_now`.
         `directions` are the two directions of each link, a list that each change updates; `clock` is "virtual" or
         "real"; the random draws of the links follow from the run's `seed`.

@@ -38,7 +38,7 @@ from netlab_engines.protocol.requests import (
     AllRequests,
     BuildReply,
     CaptureReply,
-    Requests,
+    LabRequests,
     Scripts,
     StartReply,
     Tables,
@@ -411,10 +411,10 @@ def work(channel: HostChannel, folder: str, packages: list[str], work_folder: st
     """
     # A controller and its switches talk over the loopback address.
     routing = NetlinkSocket(os.getpid())
-    routing.send([("ip link set dev lo up", links.up(routing.interfaces("lo")))])
+    routing.send([("ip link set dev lo up", links.bring_up(routing.interfaces("lo")))])
     routing.close()
     serve(channel, Lab(channel, Path(folder), packages, Path(work_folder)).request)
 
 
 if TYPE_CHECKING:
-    _answers: type[Requests] = Lab
+    _answers: type[LabRequests] = Lab

@@ -14,7 +14,7 @@ from pathlib import Path
 from netlab_engines.agent import guest
 from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.agent.lab import work
-from netlab_engines.files import CHANNEL, URGENT
+from netlab_engines.files import CHANNEL, URGENT_FILE
 
 MS_BIND = 4096
 WORK = "/run"
@@ -32,7 +32,7 @@ class SocketChannel(HostChannel):
         """
         self._buffer = bytearray()
         self._group = 0
-        self._socket, self._interrupts = (_connect(f"{folder}/{name}") for name in (CHANNEL, URGENT))
+        self._socket, self._interrupts = (_connect(f"{folder}/{name}") for name in (CHANNEL, URGENT_FILE))
         self._device = self._socket.fileno()
         threading.Thread(target=self._listen, daemon=True).start()
 

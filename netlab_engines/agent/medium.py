@@ -19,7 +19,7 @@ from netlab.base.errors import RunError
 from netlab.base.headers import KERNEL_QUEUE_PACKETS
 from netlab.base.units import NS_PER_S
 from netlab.network import media
-from netlab.plan import Hop, StationTotals
+from netlab.plan import PlannedHop, StationTotals
 from netlab_engines.agent.dcf import Dcf
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.agent.sampling import Qdisc
@@ -67,7 +67,7 @@ class MediumEnd:
 class Medium:
     """The shared medium of one link: two TAPs, and a thread that forwards frames between them as 802.11 would."""
 
-    def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:
+    def __init__(self, forward: PlannedHop, backward: PlannedHop, files: dict[str, int], seed: int) -> None:
         """Set up the medium of a link; nothing is forwarded before `start`. `forward` and `backward` are the link's two
         directions (their shapes have the medium and the capacity of the sender's queue in packets, by default
         KERNEL_QUEUE_PACKETS), `files` has the file descriptor of the TAP by the name of each interface, and `seed`

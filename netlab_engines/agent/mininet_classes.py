@@ -26,13 +26,13 @@ NO_OUTSIDE = (
     "and the other nodes of this script that are connected to it\n"
 )
 INTERFACES = "/etc/network/interfaces"
-_warned: set[str] = set()
+_given_warnings: set[str] = set()
 
 
 def _warn_once(note: str) -> None:
     """Print the text `note` as a warning in Mininet's log, unless this process has printed the same text before."""
-    if note not in _warned:
-        _warned.add(note)
+    if note not in _given_warnings:
+        _given_warnings.add(note)
         warn(note)
 
 

@@ -15,7 +15,7 @@ from netlab_engines.agent.namespaces import enter_namespace
 
 SETTING = Path("/proc/sys/net/ipv4/tcp_tso_rtt_log")
 """The binary logarithm of the least RTT in us from which segments are halved; 0 switches the dependence on the RTT off."""
-OFF = "0"
+OFFLOAD_OFF = "0"
 
 
 def install() -> None:
@@ -23,17 +23,17 @@ def install() -> None:
     segments on paths with a small RTT (the sysctl tcp_tso_rtt_log); to be called before a script makes a node. Raises
     OSError if the kernel lacks the setting.
     """
-    SETTING.write_text(OFF)
+    SETTING.write_text(OFFLOAD_OFF)
     node_class = mininet.node.Node
     plain_start = node_class.startShell
 
     def start_shell(self: Any, *words: Any, **named: Any) -> None:
-        """Start the shell of the node `self` with Mininet's arguments, and write OFF to the kernel setting SETTING in
+        """Start the shell of the node `self` with Mininet's arguments, and write OFFLOAD_OFF to the kernel setting SETTING in
         the node's namespace if it has one of its own.
         """
         plain_start(self, *words, **named)
         if self.inNamespace:
             with enter_namespace(self.pid):
-                SETTING.write_text(OFF)
+                SETTING.write_text(OFFLOAD_OFF)
 
     node_class.startShell = start_shell

@@ -66,7 +66,7 @@ class Programs:
         self._plan = plan
         self._network = network
         self._packages = packages
-        self._now = moment
+        self._time = moment
         # Each background process with the file of its output.
         self._background: dict[int, tuple[subprocess.Popen[bytes], str]] = {}
         self._terminals = Terminals(channel.foreground)
@@ -84,7 +84,7 @@ class Programs:
         and return a dict of its exit code ("code", negative: the signal that ended it) and the time ("now_s").
         """
         words, where = self._in_shell(node, command)
-        return {"code": run_with_output(self._channel, words, **where), **self._now()}
+        return {"code": run_with_output(self._channel, words, **where), **self._time()}
 
     def background(self, node: str, command: str) -> ProcessReply:
         """Start a shell command in the background on the node with the name `node`, with its output in a file. After
@@ -101,7 +101,7 @@ class Programs:
         self._early_exits.note_start(process.pid, node, command)
         # Wait until the process sleeps or has ended, so that a server which was just started listens.
         time.sleep(GRID_S)
-        return {"pid": process.pid, **self._now()}
+        return {"pid": process.pid, **self._time()}
 
     def process(self, pid: int, offset: int, wait_s: float) -> OutputReply:
         """Wait for the end of the background process `pid`, at most `wait_s` s of network time. Return a dict of its
@@ -118,7 +118,7 @@ class Programs:
             "text": data.decode(errors="replace"),
             "offset": offset + len(data),
             "code": process.poll(),
-            **self._now(),
+            **self._time(),
         }
 
     def signal(self, pid: int, number: int) -> TimeReply:
@@ -127,7 +127,7 @@ class Programs:
         """
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, number)
-        return self._now()
+        return self._time()
 
     def _in_shell(self, node: str, command: str) -> tuple[list[str], dict[str, Any]]:
         """Return the program and arguments that run a shell command on the node with the name `node`, and a dict of the
@@ -145,7 +145,7 @@ class Programs:
         opened.
         """
         with _file(node, path, "rb") as file:
-            return {"hex": file.read().hex(), **self._now()}
+            return {"hex": file.read().hex(), **self._time()}
 
     def write(self, node: str, path: str, hex: str) -> TimeReply:  # noqa: A002 (what `bytes.fromhex` takes)
         """Write the bytes that the hexadecimal digits `hex` stand for to a file, in place of its content, and return
@@ -154,7 +154,7 @@ class Programs:
         """
         with _file(node, path, "wb") as file:
             file.write(bytes.fromhex(hex))
-        return self._now()
+        return self._time()
 
     def terminal(self, node: str, rows: int, columns: int) -> ProcessReply:
         """Open a shell of the node with the name `node` on a new terminal of `rows` by `columns` characters; return a
@@ -163,7 +163,7 @@ class Programs:
         home = f"{HOME}/{node}"
         command = ["mnexec", "-a", str(self._network.pid(node)), "setsid", "-c", "bash", "--norc", "-i"]
         environment = _environment(home) | {"TERM": "xterm-256color", "PS1": f"{node}:\\w# "}
-        return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._now()}
+        return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._time()}
 
     def prompt(self, rows: int, columns: int) -> ProcessReply:
         """Open Mininet's prompt for the network on a new terminal of `rows` by `columns` characters; return a dict of
@@ -171,7 +171,7 @@ class Programs:
         """
         command = ["setsid", "-c", *self._prompt(None)]
         pid = self._terminals.open(command, HOME, self._prompt_environment(), rows, columns)
-        return {"pid": pid, **self._now()}
+        return {"pid": pid, **self._time()}
 
     def prompt_lines(self, lines: str) -> ExitReply:
         """Run commands of Mininet's prompt, one per line of the text `lines`, send their output to the host meanwhile,
@@ -183,7 +183,7 @@ class Programs:
         where: dict[str, Any] = {"cwd": HOME, "env": self._prompt_environment()}
         return {
             "code": run_with_output(self._channel, self._prompt(commands), endless_input=True, **where),
-            **self._now(),
+            **self._time(),
         }
 
     def _prompt(self, commands: str | None) -> list[str]:
@@ -207,7 +207,7 @@ class Programs:
         has ended ("ended"), the exit code ("code", None if not known) and the time ("now_s"); `words` are the arguments
         of `netlab_engines.agent.terminals.Terminals.turn` by name.
         """
-        return {**self._terminals.turn(**words), **self._now()}
+        return {**self._terminals.turn(**words), **self._time()}
 
 
 def _file(node: str, path: str, mode: str) -> IO[bytes]:

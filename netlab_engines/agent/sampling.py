@@ -5,7 +5,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from netlab.plan import Hop, QueueSample
+from netlab.plan import PlannedHop, QueueSample
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.netlink import disciplines, wire
 from netlab_engines.netlink.qdiscs import QUEUE_HANDLE
@@ -15,7 +15,7 @@ TCA_STATS_QUEUE = 3
 TCA_STATS_APP = 4
 
 
-_BASIC = struct.Struct("=QI")
+_BASIC_COUNTERS = struct.Struct("=QI")
 _QUEUE = struct.Struct("=IIIII")
 
 
@@ -115,7 +115,7 @@ def parse_qdisc(body: bytes) -> Qdisc:
         elif kind == wire.TCA_STATS2:
             for inner, data in wire.attributes(value):
                 if inner == TCA_STATS_BASIC:
-                    qdisc.sent_bytes, qdisc.sent_packets = _BASIC.unpack_from(data)
+                    qdisc.sent_bytes, qdisc.sent_packets = _BASIC_COUNTERS.unpack_from(data)
                 elif inner == TCA_STATS_QUEUE:
                     qdisc.backlog_packets, qdisc.backlog_bytes, qdisc.drops, _, _ = _QUEUE.unpack_from(data)
                 elif inner == TCA_STATS_APP:
@@ -124,7 +124,7 @@ def parse_qdisc(body: bytes) -> Qdisc:
     return qdisc
 
 
-def queue_readers(pid_of: Callable[[str], int], directions: list[Hop]) -> list[QueueReader]:
+def queue_readers(pid_of: Callable[[str], int], directions: list[PlannedHop]) -> list[QueueReader]:
     """Return one queue reader for each node that sends into one of these directions of links, in a list in the order of
     the nodes' first directions; it reads the queues of the interfaces with which the node sends into them. `pid_of`
     returns the pid of a node's namespace by the node's name. Raises OSError if an interface is missing.

@@ -96,7 +96,7 @@ class Script:
             file.write(keys)
         return {
             "code": run_with_output(self._channel, command, directory, environment, endless_input=True),
-            **self._now(),
+            **self._time(),
         }
 
     def open_script(
@@ -110,16 +110,16 @@ class Script:
         command, environment = self._command(words, seed, home)
         pid = self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)
         self._foreground(pid)
-        return {"pid": pid, **self._now()}
+        return {"pid": pid, **self._time()}
 
     def turn(self, **words: Any) -> TerminalReply:
         """Send keys to the script's terminal, let network time pass, and return a dict of its output ("text"), whether
         its program has ended ("ended"), the exit code ("code", None if not known) and the time ("now_s"); `words` are
         the arguments of `netlab_engines.agent.terminals.Terminals.turn` by name.
         """
-        return {**self._terminals.turn(**words), **self._now()}
+        return {**self._terminals.turn(**words), **self._time()}
 
-    def _now(self) -> TimeReply:
+    def _time(self) -> TimeReply:
         """Return the network time in s since the script's start, 0 before it."""
         return {"now_s": max(0.0, time.monotonic() - self._start_s)}
 
@@ -137,7 +137,7 @@ class Script:
                 break
             time.sleep(END_S)
         os.sync()
-        return self._now()
+        return self._time()
 
     def keep_files(self) -> FilesReply:
         """Copy the files that the script wrote or changed in the guest's own directories to the host's folder. Return a
@@ -155,7 +155,7 @@ class Script:
                 paths.append(path)
             except OSError as error:
                 lost[path] = str(error.strerror)
-        return {"files": sorted(paths), "lost": lost, **self._now()}
+        return {"files": sorted(paths), "lost": lost, **self._time()}
 
 
 def _written_files() -> Iterator[tuple[str, tuple[int, int]]]:

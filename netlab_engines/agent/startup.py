@@ -23,7 +23,7 @@ from typing import Any
 from netlab.base.location import is_own_file
 from netlab_engines.agent import interrupted_hosts, replacements
 from netlab_engines.agent.terminals import PACE, PACE_NO_MORE
-from netlab_engines.files import ENDING
+from netlab_engines.files import ENDING_FILE
 from netlab_engines.planning.settings import script_start_ns
 from netlab_engines.sockets.moments import sleep_until_ns
 
@@ -55,7 +55,7 @@ def begin(folder: str, commands: str) -> None:
     adapt_prompt(commands)
     interrupted_hosts.free_at_interrupts()
     hide_own_frames()
-    handle_interrupts(Path(folder) / ENDING)
+    handle_interrupts(Path(folder) / ENDING_FILE)
     customize_as_the_machine_does()
     sleep_until_ns(script_start_ns(time.monotonic_ns()))
     if signal.SIGINT in signal.sigpending():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from netlab.base.cache import root
 from netlab.base.errors import KernelError
-from netlab.base.location import CARRIED
+from netlab.base.location import CARRIED_FOLDER
 
 PREVIOUS = ".previous-"
 """The begin of the name of an earlier build while a new one takes its place."""
@@ -41,12 +41,12 @@ def builds(kind_directory: Path) -> list[Path]:
     """
     return [
         path
-        for place in (kind_directory, shared_directory() / kind_directory.name, CARRIED / kind_directory.name)
-        for path in _inside(place)
+        for place in (kind_directory, shared_directory() / kind_directory.name, CARRIED_FOLDER / kind_directory.name)
+        for path in _entries(place)
     ]
 
 
-def _inside(place: Path) -> list[Path]:
+def _entries(place: Path) -> list[Path]:
     """Return the paths of all entries of the directory `place`, sorted by name, without earlier builds that others have
     replaced; [] if there is no such directory. Raises KernelError if it cannot be read.
     """

@@ -85,10 +85,10 @@ def ready(machine: str = platform.machine()) -> LibraryKernel | None:
     """Return the best library kernel for `machine`, a processor or "wasm" (by default this one's), that this version of
     netlab's recipe built; None if there is none.
     """
-    return next(iter(_current(machine)), None)
+    return next(iter(_current_builds(machine)), None)
 
 
-def _current(machine: str) -> list[LibraryKernel]:
+def _current_builds(machine: str) -> list[LibraryKernel]:
     """Return the library kernels for `machine`, a processor or "wasm", that this version of netlab's recipe built, the
     best first.
     """
@@ -114,7 +114,7 @@ def find() -> LibraryKernel:
         if (path.parent / "build.json").is_file():
             return from_directory(path.parent, path)
         return LibraryKernel(path, "unknown", (0,), machine, frozenset())
-    found = _current(platform.machine()) or _current(WASM)
+    found = _current_builds(platform.machine()) or _current_builds(WASM)
     if not found:
         older, why = builds(), failure()
         where = f"There is no library kernel in {cache.libraries()}"

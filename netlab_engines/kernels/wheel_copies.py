@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from netlab.base.errors import KernelError
-from netlab.base.location import CARRIED
+from netlab.base.location import CARRIED_FOLDER
 from netlab_engines.kernels.installation import install, staging_directory
 
 OTHER_CACHE = "Set NETLAB_CACHE to a directory of yours in which programs may be executed (mounted without noexec)."
@@ -35,7 +35,7 @@ def executable_build(directories: Sequence[Path], programs: Sequence[str], kind_
     for directory in directories:
         if _can_execute(directory, programs):
             return directory
-    of_wheel = [directory for directory in directories if CARRIED in directory.parents]
+    of_wheel = [directory for directory in directories if CARRIED_FOLDER in directory.parents]
     if not of_wheel:
         raise KernelError(f"The programs in {directories[0]} cannot be executed. {OTHER_CACHE}")
     target = kind_directory / directories[0].name

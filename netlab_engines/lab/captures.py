@@ -10,13 +10,13 @@ from netlab import captures
 from netlab.base.errors import RunError
 from netlab.captures import Capture
 from netlab_engines.files import CAPTURES
-from netlab_engines.lab.session import Session
+from netlab_engines.lab.session import GuestSession
 
 
 class LabWithCaptures(Protocol):
     """The part of a live network that its captures use."""
 
-    session: Session
+    session: GuestSession
     origin: captures.Origin
     artifacts: Path
 

@@ -49,13 +49,13 @@ def progress(item: Mapping[str, Any], totals: Mapping[str, Any] | None) -> Progr
         return Progress(
             received_bytes,
             num_bytes - received_bytes,
-            _last([row["last_s"] for row in rows], received_bytes >= num_bytes),
+            _latest([row["last_s"] for row in rows], received_bytes >= num_bytes),
         )
     if item["kind"] == "requests" and (count := cast("RequestsItem", item)["count"]) is not None:
         ends_s = [] if totals is None else [row["end_s"] for row in totals["responses"] if row["end_s"] is not None]
         received_bytes = 0 if totals is None else sum(row["received_bytes"] for row in totals["ends"])
         rest_bytes = count * item["response_bytes"] - received_bytes
-        return Progress(received_bytes, rest_bytes, _last(ends_s, len(ends_s) >= count))
+        return Progress(received_bytes, rest_bytes, _latest(ends_s, len(ends_s) >= count))
     problem = (
         f"flow: {item['label']!r} has no last byte to wait for; give an nl.Tcp num_bytes or an nl.Requests a count, or use "
         "lab.advance(duration_s)"
@@ -63,7 +63,7 @@ def progress(item: Mapping[str, Any], totals: Mapping[str, Any] | None) -> Progr
     raise ScenarioError([problem])
 
 
-def _last(times_s: list[float], is_complete: bool) -> float | None:
+def _latest(times_s: list[float], is_complete: bool) -> float | None:
     """Return the latest of the times `times_s`, in s, or None if the flow is not complete (`is_complete` is False)."""
     return max(times_s) if is_complete else None
 

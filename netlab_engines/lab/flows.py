@@ -4,13 +4,13 @@ from typing import Protocol
 
 import pandas as pd
 
-from netlab_engines.lab.session import Session
+from netlab_engines.lab.session import GuestSession
 
 
 class LabWithFlows(Protocol):
     """The part of a live network that its flows use."""
 
-    session: Session
+    session: GuestSession
 
     @property
     def flows(self) -> pd.DataFrame:

@@ -16,7 +16,7 @@ Controls = Mapping[Pair, "Sequence[str] | Mapping[str, tuple[float, float] | Non
 """The fields of each link that get a slider; a mapping also has the ends of each slider."""
 Sliders = dict[tuple[Pair, str], ipywidgets.ValueWidget]
 
-USUAL = ("rate_mbps", "delay_ms", "loss_rate", "queue_packets")
+USUAL_FIELDS = ("rate_mbps", "delay_ms", "loss_rate", "queue_packets")
 FIELDS = {
     "rate_mbps": ("rate", "Mbit/s"),
     "delay_ms": ("delay", "ms"),
@@ -30,7 +30,7 @@ FIELDS = {
 def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders, list[str]]:
     """Return the sliders for fields of a network's links, a dict by (the pair of the link's node names, the field's
     name), and a list with a message for each slider that is not possible. `controls` has the names of fields by pair,
-    or a mapping from them to the slider's two ends (None: chosen here); `controls` None means the fields USUAL that
+    or a mapping from them to the slider's two ends (None: chosen here); `controls` None means the fields USUAL_FIELDS that
     have a number, of all links with a rate. Without such a link, or for `controls` of another type, there are no
     sliders and one message.
     """
@@ -39,7 +39,8 @@ def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders
         return {}, ["no link has a rate_mbps, so nothing limits the traffic and there is no queue; give one a rate"]
     if controls is None:
         controls = {
-            (one.a, one.b): [field for field in USUAL if not _problem(one.forward, field, None)] for one in with_rate
+            (one.a, one.b): [field for field in USUAL_FIELDS if not _problem(one.forward, field, None)]
+            for one in with_rate
         }
     if not isinstance(controls, Mapping):
         return {}, [f"controls must be a dict such as {{('r1', 'h2'): ['rate_mbps']}}, got {short_repr(controls)}"]

@@ -7,13 +7,13 @@ from netlab.base.errors import ScenarioError
 from netlab.network.change import Change, changed_link, planned_difference
 from netlab.network.link import field_problems
 from netlab.network.topology import Topology
-from netlab_engines.lab.session import Session
+from netlab_engines.lab.session import GuestSession
 
 
 class LabWithLinks(Protocol):
     """The part of a live network that its links use."""
 
-    session: Session
+    session: GuestSession
     topology: Topology
     changes: list[Change]
 

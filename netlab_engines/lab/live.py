@@ -39,9 +39,8 @@ from netlab_engines.lab.captures import LiveCapture
 from netlab_engines.lab.flows import LiveFlow
 from netlab_engines.lab.links import LiveLink
 from netlab_engines.lab.nodes import Host
-from netlab_engines.lab.session import Session
-from netlab_engines.protocol.session import LabEngine
-from netlab_engines.protocol.session import Session as GuestSession
+from netlab_engines.lab.session import GuestSession
+from netlab_engines.protocol.session import LabEngine, LabSession
 
 WALL_LIMIT_S = 60.0
 CAPTURE_BYTES = 64 << 20
@@ -157,7 +156,7 @@ class Lab:
         except BaseException:
             artifacts.close()
             raise
-        self.session = Session(guest, float(wall_limit_s))
+        self.session = GuestSession(guest, float(wall_limit_s))
         self._finalizer = weakref.finalize(self, _close, guest, artifacts)
         try:
             plan = agent_plan(self._plan, guest.clock)
@@ -308,7 +307,7 @@ class Lab:
             raise ScenarioError(["spacing='random' needs a duration_s in a live network"])
         if isinstance(item, Tcp) and item.initial_window_segments is not None:
             raise ScenarioError(["initial_window_segments cannot be set in a live network; use nl.run"])
-        label = _unused(item.label, self._flows)
+        label = _unused_label(item.label, self._flows)
         (planned,) = Scenario(self.topology, [item], MAX_ADVANCE_S).plan()["traffic"]
         planned["label"] = label
         if self.session.guest.name != "library":
@@ -342,7 +341,7 @@ class Lab:
         if problems:
             raise ScenarioError(problems)
         captures.parse_filter(filter, self.addresses)
-        label = _unused(item.label, self._captures)
+        label = _unused_label(item.label, self._captures)
         both = [2 * position, 2 * position + 1]
         self.session.request().capture(name=label, directions=both, snap_bytes=snap_bytes)
         live_capture = LiveCapture(
@@ -428,7 +427,7 @@ class Lab:
         self._totals = found
 
 
-def _unused(label: str, used: Container[str]) -> str:
+def _unused_label(label: str, used: Container[str]) -> str:
     """Return `label` if it is not in `used`, or else the label with "-2", "-3" and so on, the first that is not in
     `used`.
     """
@@ -437,7 +436,7 @@ def _unused(label: str, used: Container[str]) -> str:
     )
 
 
-def _close(guest: GuestSession, artifacts: ExitStack) -> None:
+def _close(guest: LabSession, artifacts: ExitStack) -> None:
     """Close the session of a guest and its network, then remove the directory of finished captures, which `artifacts`
     closes.
     """

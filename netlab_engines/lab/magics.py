@@ -12,7 +12,7 @@ from netlab.base.errors import NetlabError, NotHereError, RunError
 if TYPE_CHECKING:
     from netlab_engines.lab.nodes import Host
 
-_registered: list[Any] = []
+_magics: list[Any] = []
 
 
 class OpenLab(Protocol):
@@ -37,7 +37,7 @@ def note(lab: OpenLab) -> None:
     _labs[:] = [*(ref for ref in _labs if ref() is not None), weakref.ref(lab)]
 
 
-def current() -> OpenLab:
+def current_lab() -> OpenLab:
     """Return the live network that was opened last, of those that are not closed. Raises RunError if there is none."""
     for ref in reversed(_labs):
         lab = ref()
@@ -55,7 +55,7 @@ def host(line: str, cell: str | None = None) -> None:
     while the command runs. An interrupt of the notebook's kernel stops the command, and the network stays usable.
     """
     name, _, command = line.strip().partition(" ")
-    lab = current()
+    lab = current_lab()
     if not name:
         print(f"Name a host, such as %host {next(iter(lab))} ip address. There are: {', '.join(lab)}.", file=sys.stderr)
         return
@@ -82,7 +82,7 @@ def _show(text: str) -> None:
 def completions(_shell: Any, _event: Any) -> list[str]:
     """Return the names of the newest live network's nodes, to complete the line of `%host`; [] if none is open."""
     try:
-        return list(current())
+        return list(current_lab())
     except NetlabError:
         return []
 
@@ -94,9 +94,9 @@ def register() -> None:
     from IPython.core.getipython import get_ipython
 
     shell: Any = get_ipython()
-    if shell is None or shell in _registered:
+    if shell is None or shell in _magics:
         return
-    _registered.append(shell)
+    _magics.append(shell)
     shell.register_magic_function(host, "line_cell", "host")
     for key in ("%host", "%%host", "host"):
         shell.set_hook("complete_command", completions, str_key=key)

@@ -19,7 +19,7 @@ MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "": 1e-3}
 """Factors from the unit of a time in `tc` to ms; `tc` reads a time without a unit as microseconds."""
 
 TIME = re.compile(r"\s*([0-9.]+)\s*(us|usecs?|ms|msecs?|s|secs?|)\s*")
-IGNORED = {
+IGNORED_ARGUMENTS = {
     "addr1", "addr2", "cls", "cls1", "cls2", "fast", "ifname", "intf", "intfName1", "intfName2", "ip", "latency_ms", "mac", "node1",
     "node2", "params1", "params2", "port1", "port2", "speedup", "use_hfsc", "use_htb", "use_tbf",
 }  # fmt: skip
@@ -79,12 +79,12 @@ def _sort_by_ports(links: list[MininetLink]) -> list[MininetLink]:
 
 def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
     """Return the fields of `netlab.Link` that stand for the options of a Mininet link, both by name; options without a
-    meaning here (IGNORED), and without a rate those of the queue, are left out. For each option that netlab does not
+    meaning here (IGNORED_ARGUMENTS), and without a rate those of the queue, are left out. For each option that netlab does not
     support, append a message that begins with `where` to `problems`.
     """
     found: dict[str, Any] = {}
     for word, value in options.items():
-        if value is None or value is False or word in IGNORED:
+        if value is None or value is False or word in IGNORED_ARGUMENTS:
             continue
         if word == "bw":
             found["rate_mbps"] = float(value)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from netlab.base.errors import RunError
-from netlab_engines.lab.session import Session
+from netlab_engines.lab.session import GuestSession
 
 if TYPE_CHECKING:
     from netlab_engines.lab.terminal import Terminal
@@ -45,7 +45,7 @@ class Host:
         The node's IPv4 address.
     """
 
-    def __init__(self, session: Session, name: str, address: str) -> None:
+    def __init__(self, session: GuestSession, name: str, address: str) -> None:
         """Make the object for the node with the name `name` and the IPv4 address `address` in the live network of a
         session; nothing is run.
         """
@@ -134,7 +134,7 @@ class Host:
 class Process:
     """A command that runs in the background of a node whenever network time passes."""
 
-    def __init__(self, session: Session, node: str, command: str, pid: int) -> None:
+    def __init__(self, session: GuestSession, node: str, command: str, pid: int) -> None:
         """Make the object for the process with the id `pid` that runs `command` in the background of the node with the
         name `node`; nothing is started.
         """

@@ -10,7 +10,7 @@ import time
 
 from netlab_engines.agent.terminals import OFFER, PACE, PACE_NO_MORE
 from netlab_engines.lab import terminal
-from netlab_engines.lab.session import Session
+from netlab_engines.lab.session import GuestSession
 
 NO_LIMIT_S = 1e9
 _TERMINAL_REQUEST = re.compile(re.escape(OFFER).replace(r"\{\}", "([^\x07]+)"))
@@ -18,7 +18,7 @@ FAST_TURN_S = 0.5
 CTRL_C = b"\x03"
 
 
-def connect_terminal(session: Session, pid: int, *, paced: bool) -> int:
+def connect_terminal(session: GuestSession, pid: int, *, paced: bool) -> int:
     """Connect this terminal to the program whose terminal in the session's guest has the id `pid`, until the program
     ends, and return its exit code (0 if it is not known). If `paced`, the network runs in real time, else as fast as
     possible; the program can switch that. Keys and Ctrl-C go to the program; if it asks for a terminal of a node, the

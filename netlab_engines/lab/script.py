@@ -16,7 +16,7 @@ from netlab_engines.agent import replacements
 from netlab_engines.files import ARTIFACTS
 from netlab_engines.lab import player
 from netlab_engines.lab.player import NO_LIMIT_S
-from netlab_engines.lab.session import Session
+from netlab_engines.lab.session import GuestSession
 from netlab_engines.lab.shared_directories import home_directory, shared_directories
 from netlab_engines.lab.stopping import Stopping, print_notice
 from netlab_engines.pocket import PocketEngine
@@ -93,7 +93,7 @@ def run_script(
     try:
         stopping = Stopping(guest, wall_limit_s)
         with stopping.handle_signals():
-            session = Session(guest, NO_LIMIT_S, stopping=stopping)
+            session = GuestSession(guest, NO_LIMIT_S, stopping=stopping)
             arguments: dict[str, Any] = {
                 "words": words,
                 "directory": str(place),

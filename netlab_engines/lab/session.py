@@ -35,7 +35,7 @@ def _handle_message(message: Message, on_text: OnText | None) -> None:
         on_text(message["text"])
 
 
-class Session:
+class GuestSession:
     """A session with a guest, whose requests are made one at a time and can be stopped by Ctrl-C and by a wall-clock
     limit.
 
@@ -43,7 +43,7 @@ class Session:
 
     Parameters
     ----------
-    guest : protocol.Session
+    guest : protocol.LabSession
         The guest.
     wall_limit_s : float
         The longest wall-clock time of a request in s.
@@ -56,7 +56,7 @@ class Session:
         The network time in s since the network was built, as of the last answer.
     """
 
-    def __init__(self, guest: protocol.Session, wall_limit_s: float, stopping: Stopping | None = None) -> None:
+    def __init__(self, guest: protocol.LabSession, wall_limit_s: float, stopping: Stopping | None = None) -> None:
         """Make requests of `guest`, each of which may take `wall_limit_s` s of wall-clock time and can be interrupted
         by Ctrl-C. If `stopping` is not None, it decides when a request is interrupted, in place of both.
         """
@@ -159,7 +159,7 @@ class _Interrupts:
     apart.
     """
 
-    def __init__(self, guest: protocol.Session, limit_s: float) -> None:
+    def __init__(self, guest: protocol.LabSession, limit_s: float) -> None:
         """Begin to count the time of one request of `guest`, which may take `limit_s` s of wall-clock time from now."""
         self._guest = guest
         self._next_s = time.monotonic() + limit_s

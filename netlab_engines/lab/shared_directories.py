@@ -34,7 +34,7 @@ SYSTEM = frozenset(
 GUEST_MOUNTS = ("/dev", "/proc", "/run", "/sys")
 """Mount points at which the guest has its own file systems."""
 FOR_ALL = ("/tmp", "/var/tmp")
-REMOTE = ("autofs", "nfs", "cifs", "smb", "9p", "ceph", "lustre", "afs", "gpfs", "fuse")
+REMOTE_FILE_SYSTEMS = ("autofs", "nfs", "cifs", "smb", "9p", "ceph", "lustre", "afs", "gpfs", "fuse")
 """Prefixes of the types of file systems that are not searched: one that does not respond would block the search."""
 MAX_DEPTH = 3
 MIN_DEPTH_IN_SYSTEM = 3
@@ -121,7 +121,7 @@ def _search(directory: str, remote: set[str], depth: int) -> Iterator[str]:
 
 
 def _remote_mounts() -> set[str]:
-    """Return the paths at which file systems of the types REMOTE are mounted on this machine; an empty set if that is
+    """Return the paths at which file systems of the types REMOTE_FILE_SYSTEMS are mounted on this machine; an empty set if that is
     not known.
     """
     found: set[str] = set()
@@ -132,7 +132,7 @@ def _remote_mounts() -> set[str]:
     for line in lines:
         # mountinfo(5): the fifth word is the mount point, the first word after "-" the type.
         words, _, rest = line.partition(" - ")
-        if rest.startswith(REMOTE):
+        if rest.startswith(REMOTE_FILE_SYSTEMS):
             found.add(words.split()[4])
     return found
 

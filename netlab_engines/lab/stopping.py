@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from netlab.base.errors import RunError
 from netlab.base.exit_signals import handle_signals
-from netlab_engines.files import ENDING
+from netlab_engines.files import ENDING_FILE
 from netlab_engines.protocol import session as protocol
 
 GRACE_S = 10.0
@@ -63,7 +63,7 @@ class Stopping:
         The error of the output that was closed.
     """
 
-    def __init__(self, guest: protocol.Session, limit_s: float) -> None:
+    def __init__(self, guest: protocol.LabSession, limit_s: float) -> None:
         """Begin to time the script of `guest`, which may take `limit_s` s of wall-clock time from now."""
         self._guest = guest
         self._limit_s = limit_s
@@ -94,7 +94,7 @@ class Stopping:
         """Return the path of the file in the guest's folder in which the host writes the name of the signal that ends
         the script.
         """
-        return self._guest.folder / ENDING
+        return self._guest.folder / ENDING_FILE
 
     def ask(self, reason: Reason) -> None:
         """Ask the script to end by an interrupt, and keep `reason` (a signal, "limit" for the wall-clock limit or

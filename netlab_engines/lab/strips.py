@@ -130,7 +130,7 @@ class Strips:
         picture: its axis, title and curves from the network time `begin_s` (s) on. `curves` has the points of each
         series, as SVG text, by its name.
         """
-        highest = _nice(self._tops[quantity])
+        highest = _round_up(self._tops[quantity])
         bottom = top + HEIGHT
         parts = [
             f'<path d="M{LEFT} {y:.0f}H{WIDTH - RIGHT}" stroke="{GRID}"/>{_text(LEFT - 6, y + 4, f"{value:g}", "end", 12)}'
@@ -156,7 +156,7 @@ def _time_axis(begin_s: float, window_s: float, bottom: float, scale: float) -> 
     """Return the SVG elements of the time axis at the y position `bottom` in pixels: line, ticks, numbers and title for
     the `window_s` s from `begin_s` on; `scale` is the number of pixels per second.
     """
-    step_s = _nice(window_s / 12)
+    step_s = _round_up(window_s / 12)
     first = math.ceil(begin_s / step_s)
     parts = [f'<path d="M{LEFT} {bottom}H{WIDTH - RIGHT}" stroke="{TEXT}"/>']
     for number in range(first, math.floor((begin_s + window_s) / step_s + 1e-9) + 1):
@@ -166,11 +166,11 @@ def _time_axis(begin_s: float, window_s: float, bottom: float, scale: float) -> 
     return [*parts, _text((LEFT + WIDTH) / 2, bottom + 36, LABELS["t_s"], "middle", 13)]
 
 
-def _nice(value: float) -> float:
+def _round_up(value: float) -> float:
     """Return the smallest number of the form 1, 2 or 5 times a power of ten that is not below `value`; 1 if `value` is
     0 or negative.
 
-    >>> [_nice(value) for value in (0, 0.3, 1.2, 40, 50.1)]
+    >>> [_round_up(value) for value in (0, 0.3, 1.2, 40, 50.1)]
     [1.0, 0.5, 2.0, 50.0, 100.0]
     """
     if value <= 0:

@@ -24,7 +24,7 @@ from typing import Any
 
 from netlab.base import scratch
 from netlab.base.errors import NetlabError, RunError
-from netlab_engines.lab.session import Session
+from netlab_engines.lab.session import GuestSession
 
 TURN_S = 0.02
 MAX_BEHIND_S = 0.2
@@ -40,7 +40,7 @@ class Terminal:
     notebook tells how.
     """
 
-    def __init__(self, session: Session, node: str) -> None:
+    def __init__(self, session: GuestSession, node: str) -> None:
         """Make the Unix socket of a terminal of the node with the name `node`, and wait for connections in a thread;
         the guest starts a shell only when one comes. Raises OSError if the socket cannot be made.
         """

@@ -18,7 +18,7 @@ from netlab_engines.library.program_pair import ProgramPair
 from netlab_engines.library.wire_format import Answer
 from netlab_engines.sockets import tcp_info
 
-NONE = 2**64 - 1
+NO_VALUE = 2**64 - 1
 ETIMEDOUT = 110
 
 Row = dict[str, Any]
@@ -27,7 +27,7 @@ COUNTER_FIELDS = ("backlog_bytes", "backlog_packets", "drops", "marks", "sent_pa
 """The counters of a queue, in the order of protocol.h."""
 _HEAD = struct.Struct("<II")
 _BLOCK = struct.Struct("=II")
-_NOW = struct.Struct("<QQ")
+_TIME = struct.Struct("<QQ")
 OTHER_VERSION = "The library kernel was built by another version of netlab. Build it again: 'netlab kernel build'."
 
 
@@ -106,7 +106,7 @@ class Answers:
         elif kind == Answer.ECHOES:
             item, _zero = _HEAD.unpack_from(data)
             self._echoes[item] = [
-                {"seq": number, "t_s": sent_ns / NS_PER_S, "rtt_ms": None if rtt_ns == NONE else rtt_ns / NS_PER_MS}
+                {"seq": number, "t_s": sent_ns / NS_PER_S, "rtt_ms": None if rtt_ns == NO_VALUE else rtt_ns / NS_PER_MS}
                 for number, sent_ns, rtt_ns in wire_format.ECHO.struct.iter_unpack(data[_HEAD.size :])
             ]
         elif kind == Answer.RESPONSES:
@@ -124,7 +124,7 @@ class Answers:
             if data != wire_format.HASH:
                 self.failure = OTHER_VERSION
         elif kind == Answer.NOW:
-            self.now_ns, self.origin_ns = _NOW.unpack_from(data)
+            self.now_ns, self.origin_ns = _TIME.unpack_from(data)
 
     def counters(self) -> Row:
         """Return four lists of rows (dicts) by name: "flows" has the totals of each item of traffic in the plan's
@@ -205,7 +205,7 @@ class Answers:
                     "number": response.number,
                     "stream": stream,
                     "start_s": response.start_ns / NS_PER_S,
-                    "end_s": None if response.end_ns == NONE else response.end_ns / NS_PER_S,
+                    "end_s": None if response.end_ns == NO_VALUE else response.end_ns / NS_PER_S,
                     "retransmits": response.retransmits,
                     "timeouts": response.timeouts,
                 }
@@ -268,7 +268,7 @@ class Answers:
         row (`_tcp_row`) for each connection that delivered data, "error" the texts in `errors`, joined, or None. If
         others delivered nothing and there is no other error, a sentence with their number is appended to `errors`.
         """
-        rows = [_tcp_row(total) for total in self._tcp_totals(number) if total.first_ns != NONE]
+        rows = [_tcp_row(total) for total in self._tcp_totals(number) if total.first_ns != NO_VALUE]
         if len(rows) < streams and not errors:
             errors.append(f"{streams - len(rows)} of {streams} connections delivered nothing before the flow's end")
         return {"streams": rows, "error": "; ".join(errors) or None}
@@ -325,7 +325,7 @@ class Answers:
 
 def _counters(total: Any, names: Iterable[str]) -> Row:
     """Return those of the counters with these names that `total`, a named tuple, has under the same name, or with a
-    time in ns for a time in ms or in s; a time in s that is NONE is None.
+    time in ns for a time in ms or in s; a time in s that is NO_VALUE is None.
     """
     told, found = total._asdict(), {}
     for name in names:
@@ -336,7 +336,7 @@ def _counters(total: Any, names: Iterable[str]) -> Row:
         elif unit == "ms" and time_ns is not None:
             found[name] = time_ns / NS_PER_MS
         elif unit == "s" and time_ns is not None:
-            found[name] = None if time_ns == NONE else time_ns / NS_PER_S
+            found[name] = None if time_ns == NO_VALUE else time_ns / NS_PER_S
     return found
 
 

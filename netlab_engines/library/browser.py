@@ -49,7 +49,7 @@ class BrowserProgram:
         """Load the WebAssembly module in the file `path` in the browser's worker; it runs only within `listen`."""
         self._buffer = bytearray(BUFFER_BYTES)
         self._proxies = [create_proxy(each) for each in (self._buffer, self._on_output)]
-        self._module: Any = run_js(START)(_host(), _compiled(path, path.stat().st_mtime_ns), *self._proxies)
+        self._module: Any = run_js(START)(_host(), _compile_module(path, path.stat().st_mtime_ns), *self._proxies)
         # Keep the function, because each look-up makes a new object.
         self._send = self._module.send
         self._unread = b""
@@ -122,7 +122,7 @@ def _host() -> Any:
 
 
 @functools.cache
-def _compiled(path: Path, _mtime_ns: int) -> Any:
+def _compile_module(path: Path, _mtime_ns: int) -> Any:
     """Return the compiled WebAssembly module in the file `path`, a JavaScript object; kept for the file's modification
     time `_mtime_ns` in ns.
     """

@@ -47,7 +47,7 @@ def parse_command(label: str, command: str, saves: Sequence[str] = ()) -> list[W
             raise UnknownLineError("it saves files")
         if each := EACH_WAY.fullmatch(command.strip()):
             return [_change_each(command, each[2] == "1")]
-        return [_line(part.strip()) for part in _PARTS.split(command) if part.strip()]
+        return [_work_of_line(part.strip()) for part in _PARTS.split(command) if part.strip()]
     except UnknownLineError as error:
         raise NotHereError(
             f"The library engine has no programs, so it cannot run {label!r}: {error}. It supports only `tc qdisc`, `ip link set`, "
@@ -55,7 +55,7 @@ def parse_command(label: str, command: str, saves: Sequence[str] = ()) -> list[W
         ) from None
 
 
-def _line(line: str) -> Work:
+def _work_of_line(line: str) -> Work:
     """Return the function that returns the effects of `line`, one line of a command, from the node's list of routes:
     commands for the kernel, settings, and output as text. Raises UnknownLineError if the line needs a shell or is not a
     supported line of `tc`, `ip link set`, `ip route` or `sysctl`.
@@ -103,7 +103,7 @@ def _link(line: str, words: Words) -> Work:
     words after "set". Raises UnknownLineError for a word that is not supported.
     """
     words.has("dev")
-    device = words.one("the interface")
+    device = words.next_word("the interface")
     effects: list[TcCommand | Setting | str] = []
 
     def tell(do: Callable[[int], bytes]) -> None:
@@ -114,7 +114,7 @@ def _link(line: str, words: Words) -> Work:
 
     for word in words:
         if word in ("up", "down"):
-            tell(links.up if word == "up" else links.down)
+            tell(links.bring_up if word == "up" else links.down)
         elif word in links.NUMBERS:
             tell(functools.partial(links.number, word=word, value=round(words.value({"": 1}, word))))
         else:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
-from netlab.plan import FIRST_PORT, CaptureItem, Hop, Item, Plan
+from netlab.plan import FIRST_PORT, CaptureItem, Item, Plan, PlannedHop
 from netlab.traffic import KINDS
 from netlab.traffic.command import CommandItem
 from netlab.traffic.program import ProgramItem
@@ -29,11 +29,11 @@ from netlab_engines.planning.shaping import capture_ends
 FLOW_KINDS = {kind.name.lower(): kind for kind in wire_format.FlowKind}
 OWN_CONTROL = b"own"
 """The name of the congestion control that calls the user's class (recipe/library/arch/kernel/congestion.c)."""
-NONE = 2**64 - 1
+NO_VALUE = 2**64 - 1
 MAX_SEED = 2**64 - 1
 FIRST_NODE_FILE = 16
-UNLIMITED = ("num_bytes", "count")
-"""The members of `struct flow` that are NONE if the item's field is None or missing; all others are 0 then."""
+UNLIMITED_FIELDS = ("num_bytes", "count")
+"""The members of `struct flow` that are NO_VALUE if the item's field is None or missing; all others are 0 then."""
 UNITS = {"_ns": {"_s": 1e9, "_ms": 1e6}, "_bps": {"_mbps": 1e6}}
 """The units of the members of `struct flow`, with the units of the items' fields that become them, and the factors."""
 FIELDS_OF_NO_MEMBER = {
@@ -55,7 +55,7 @@ _QUESTION = struct.Struct("<QI")
 
 
 @dataclass
-class Requests:
+class PreparedRequests:
     """The requests to the library kernel's program that are still to be sent, and the meaning of the numbers in its
     answers.
 
@@ -175,13 +175,13 @@ def _sources(member: str) -> list[tuple[str, float]]:
 
 
 def _member(member: str, item: dict[str, Any]) -> Any:
-    """Return the value of a member of `struct flow` from the item's field of the same name, in the member's unit; NONE
-    or 0 if that is None or missing (see UNLIMITED).
+    """Return the value of a member of `struct flow` from the item's field of the same name, in the member's unit; NO_VALUE
+    or 0 if that is None or missing (see UNLIMITED_FIELDS).
     """
     for name, factor in _sources(member):
         if item.get(name) is not None:
             return item[name] if factor == 1 else round(item[name] * factor)
-    return NONE if member in UNLIMITED else 0
+    return NO_VALUE if member in UNLIMITED_FIELDS else 0
 
 
 def refuse_filters(plan: Plan) -> None:
@@ -204,7 +204,7 @@ def make_requests(
     memory_bytes: int,
     start_s: int,
     machine_sysctls: dict[str, str],
-) -> Requests:
+) -> PreparedRequests:
     """Return the requests, not sent yet, that boot the kernel, build the network and its traffic, and sample the queues
     of shaped directions; the network's time is not started, and changes of links stay in `schedule`. `ip_lines` and
     `queueing` have further lines of `ip` and the queues of each node by its name. The kernel has `memory_bytes` bytes
@@ -225,7 +225,7 @@ def make_requests(
         Settings of the whole kernel.
     """
     nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
-    requests = Requests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))
+    requests = PreparedRequests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))
     requests.schedule.add(plan["changes"])
     number = {name: place for place, name in enumerate(nodes)}
     requests.add(Request.START, wire_format.START.pack(memory_bytes=memory_bytes, seed=plan["seed"], start_s=start_s))
@@ -286,7 +286,7 @@ def _ns(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
-def _add_setting(requests: Requests, key: str, value: str) -> None:
+def _add_setting(requests: PreparedRequests, key: str, value: str) -> None:
     """Add the request that sets the kernel setting (sysctl) `key`, such as "net.ipv4.ip_forward", to `value` in the
     node that the last request ENTER named, or in the whole kernel before the first.
     """
@@ -306,7 +306,7 @@ def marks_word(aqm: str) -> int:
     return disciplines.marks(aqm, struct.pack("=64I", *range(64)))
 
 
-def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
+def _add_netlink(requests: PreparedRequests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
     """Add one request for each batch of these netlink messages, each given as its command line and its bytes, for the
     node with this number (from 0), which the last request ENTER must name; keep the command lines in `requests.batches`
     for errors.
@@ -316,7 +316,7 @@ def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, by
         requests.batches.setdefault(node, []).append([line for line, _message in part])
 
 
-def add_queue(requests: Requests, direction: Hop) -> None:
+def add_queue(requests: PreparedRequests, direction: PlannedHop) -> None:
     """Add the requests that let the kernel sample the queue at the sending interface of a direction, and append the
     interface to `requests.queues`, whose positions are the queues' numbers in samples.
     """
@@ -328,7 +328,7 @@ def add_queue(requests: Requests, direction: Hop) -> None:
     requests.queues.append(direction["interface"])
 
 
-def add_flow(requests: Requests, place: int, planned_item: Item, duration_s: float, seed: int) -> None:
+def add_flow(requests: PreparedRequests, place: int, planned_item: Item, duration_s: float, seed: int) -> None:
     """Add one request for each connection of the item of traffic `planned_item`, the one with the number `place` (from
     0), in a lab that ends `duration_s` s after the run's start, and register the handlers of users' own Python in
     `requests.own`; nothing for a command. Each connection, except of a ping, takes the next free port, and `num_bytes`
@@ -356,7 +356,7 @@ def add_flow(requests: Requests, place: int, planned_item: Item, duration_s: flo
             "address": int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
             "port": port,
             "end_ns": _ns(end_s),
-            "num_bytes": NONE,
+            "num_bytes": NO_VALUE,
             "congestion": OWN_CONTROL if kind == "tcp" and "own" in item else item.get("congestion", "").encode(),
             "connections": streams,
         }
@@ -374,7 +374,7 @@ def add_flow(requests: Requests, place: int, planned_item: Item, duration_s: flo
         requests.port += kind != "ping"
 
 
-def add_changes(requests: Requests, until_ns: int) -> None:
+def add_changes(requests: PreparedRequests, until_ns: int) -> None:
     """Add the requests for all changes of links in the schedule whose time is at most `until_ns`, in ns from the run's
     start, each to take effect at its own time; they are removed from the schedule.
     """
@@ -382,7 +382,7 @@ def add_changes(requests: Requests, until_ns: int) -> None:
         add_steps(requests, requests.schedule.pop(), at_ns)
 
 
-def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = None) -> None:
+def add_steps(requests: PreparedRequests, steps: Iterable[Step], at_ns: int | None = None) -> None:
     """Add the requests for these steps of changes of links, one request (or few) for neighbouring steps of the same
     node, to take effect at `at_ns`, in ns from the run's start, or now if that is None; their command lines are kept in
     `requests.batches` for errors.
@@ -401,7 +401,7 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
         requests.batches.setdefault(place, []).append([line for line, _message in node_messages])
 
 
-def add_command(requests: Requests, node: str, effects: Iterable[TcCommand | commands.Setting]) -> None:
+def add_command(requests: PreparedRequests, node: str, effects: Iterable[TcCommand | commands.Setting]) -> None:
     """Add the requests for `effects`, the commands and settings of a user's command in the node with the name `node`,
     to take effect now. Raises RunError if one names an interface that the node does not have.
     """
@@ -418,7 +418,7 @@ def add_command(requests: Requests, node: str, effects: Iterable[TcCommand | com
         _add_netlink(requests, requests.nodes.index(node), [(each.line, message)])
 
 
-def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
+def add_taps(requests: PreparedRequests, plan: Plan, item: CaptureItem) -> list[int]:
     """Add the requests that capture packets for the capture `item` of the plan, at the two ends of each of its
     directions, append the files' names to `requests.taps`, and return the numbers (from 0) of these taps, by which
     answers with packets name them.

@@ -60,7 +60,7 @@ class SandboxProgram:
         """Compile the WebAssembly module in the file `path`, or read its compiled form from the cache, and run it in a
         thread; it waits for requests.
         """
-        self._engine, self._boundary, self._module = _compiled(path, path.stat().st_mtime_ns)
+        self._engine, self._boundary, self._module = _compile_modules(path, path.stat().st_mtime_ns)
         self._requests = bytearray()
         self._requests_changed = threading.Condition()
         self._stopping = threading.Event()
@@ -206,7 +206,7 @@ def _reason(trap: wasmtime.Trap) -> str:
 
 
 @functools.cache
-def _compiled(path: Path, _mtime_ns: int) -> tuple[wasmtime.Engine, wasmtime.Module, wasmtime.Module]:
+def _compile_modules(path: Path, _mtime_ns: int) -> tuple[wasmtime.Engine, wasmtime.Module, wasmtime.Module]:
     """Return wasmtime's engine, the compiled module of BOUNDARY, and the module in the file `path` compiled for this
     machine, as a tuple. The result is kept for the file's modification time `_mtime_ns` in ns. The compiled form is
     also read from a file in the user's cache, or written there if it can be.

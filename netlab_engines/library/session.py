@@ -31,7 +31,7 @@ from netlab_engines.protocol.requests import (
     BuildReply,
     CaptureReply,
     ExitReply,
-    Requests,
+    LabRequests,
     StartReply,
     Tables,
     TimeReply,
@@ -55,7 +55,7 @@ FIRST_PART_NS = 10_000_000
 
 class LibrarySession:
     """A lab in the library kernel, with a method for each request; its hosts have no programs. A
-    `protocol.session.Session`.
+    `protocol.session.LabSession`.
     """
 
     name = "library"
@@ -131,7 +131,7 @@ class LibrarySession:
         times a second (None omits either). Raises NotHereError for a request that needs programs, RunError if the
         program fails.
         """
-        if do not in (*names(Requests), "run"):
+        if do not in (*names(LabRequests), "run"):
             raise NotHereError(
                 "The library engine has no programs, so its hosts have no commands, terminals and files. Open the network with "
                 "engine='pocket', or with engine='native', as root, if this is not x86-64."
@@ -167,7 +167,7 @@ class LibrarySession:
             self._taps[item["name"]] = kernel_requests.add_taps(self._requests, plan, item)
         kernel_requests.add_changes(self._requests, 0)
         self._send(Request.BEGIN, kernel_requests.begin(plan["interval_s"]))
-        return {"origin_ns": self._answers.origin_ns, **self._now()}
+        return {"origin_ns": self._answers.origin_ns, **self._time()}
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
         """Let network time pass until `until_s` in s from the run's start, with planned changes and commands at their
@@ -182,7 +182,7 @@ class LibrarySession:
             self._run_commands(part_ns, progress_s)
             self._advance_to(part_ns, progress_s)
             if part_ns == until_ns or self._interrupted:
-                return self._now()
+                return self._time()
             longer = time.monotonic() - wall_s < PART_S
             self._part_ns = self._part_ns * 2 if longer else max(FIRST_PART_NS, self._part_ns // 2)
 
@@ -198,7 +198,7 @@ class LibrarySession:
         self._send(Request.FINISH, kernel_requests.MOMENT.pack(until_ns))
         for name in list(self._taps):
             self.stop_capture(name)
-        return self._now()
+        return self._time()
 
     def tables(self, streams: int, queues: int) -> Tables:
         """Return all counters of the lab so far as tables by name ("flows", "streams", "datagrams", "queues"), with the
@@ -226,7 +226,7 @@ class LibrarySession:
                 "unsaved": {},
                 "origin_ns": self._answers.origin_ns,
                 "packets_lost": 0,
-                **self._now(),
+                **self._time(),
             },
         )
 
@@ -239,7 +239,7 @@ class LibrarySession:
         number = next(number for number, item in enumerate(items) if item["label"] == label)
         has_begun = items[number]["start_s"] < self._answers.now_ns / NS_PER_S
         totals = cast("Totals", self._answers.totals(number)) if has_begun else None
-        return {"item": items[number], "totals": totals, **self._now()}
+        return {"item": items[number], "totals": totals, **self._time()}
 
     def _read_totals(self) -> None:
         """Ask the program for the present totals of all flows; they replace those that it sent before."""
@@ -260,7 +260,7 @@ class LibrarySession:
         kernel_requests.add_steps(self._requests, gso_off_steps(self._plan, self._plan["traffic"], self._gso_off_hosts))
         kernel_requests.add_flow(self._requests, place, item, ENDLESS_S, self._plan["seed"])
         self._apply_requests()
-        return {"start_s": item["start_s"], **self._now()}
+        return {"start_s": item["start_s"], **self._time()}
 
     def stop(self, label: str) -> TimeReply:
         """End the item of traffic with this label now, and return the time as {"now_s": s from the run's start}. Raises
@@ -268,7 +268,7 @@ class LibrarySession:
         """
         labels = [item["label"] for item in self._plan["traffic"]]
         self._send(Request.STOP, kernel_requests.NUMBER.pack(labels.index(label)))
-        return self._now()
+        return self._time()
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
         """Change the directions with these numbers (positions in the plan's list, from 0) now: set the fields of
@@ -287,7 +287,7 @@ class LibrarySession:
                 kernel_requests.add_queue(self._requests, direction)
         kernel_requests.add_steps(self._requests, gso_off_steps(self._plan, self._plan["traffic"], self._gso_off_hosts))
         self._apply_requests()
-        return self._now()
+        return self._time()
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
         """Record every packet at both ends of the directions with these numbers (positions in the plan's list, from 0)
@@ -297,7 +297,7 @@ class LibrarySession:
         item: CaptureItem = {"name": name, "directions": directions, "snap_bytes": snap_bytes}
         self._taps[name] = kernel_requests.add_taps(self._requests, self._plan, item)
         self._apply_requests()
-        return self._now()
+        return self._time()
 
     def stop_capture(self, name: str) -> CaptureReply:
         """End the capture with this name, write its packets to one file for each end of a direction below the lab's
@@ -307,7 +307,7 @@ class LibrarySession:
         for tap in self._taps.pop(name):
             self._send(Request.UNTAP, kernel_requests.NUMBER.pack(tap))
             (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
-        return {"lost": 0, **self._now()}
+        return {"lost": 0, **self._time()}
 
     def run(self, node: str, command: str) -> ExitReply:
         """Run a command of tc, ip or sysctl on the node with the name `node` now, send its output, if any, as the
@@ -319,7 +319,7 @@ class LibrarySession:
         self._apply_requests()
         if text and self._on_message is not None:
             self._on_message({"text": text})
-        return {"code": 0, **self._now()}
+        return {"code": 0, **self._time()}
 
     # Communication with the program -----------------------------------------------------------------------------
 
@@ -346,7 +346,7 @@ class LibrarySession:
             self._advance_to(max(at_ns, self._answers.now_ns), progress_s)
             kernel_requests.add_command(self._requests, *self._commands.pop())
 
-    def _now(self) -> TimeReply:
+    def _time(self) -> TimeReply:
         """Return the network time in s from the run's start, as of the program's last answer."""
         return {"now_s": self._answers.now_ns / NS_PER_S}
 

@@ -69,13 +69,13 @@ def ip_line(line: str, interface: Interfaces) -> bytes:
     """
     match line.split():
         case ["link", "set", "dev", name, "up"]:
-            return links.up(interface(name))
+            return links.bring_up(interface(name))
         case ["link", "set", "dev", name, "down"]:
             return links.down(interface(name))
         case ["link", "del", "dev", name]:
             return links.remove(interface(name))
         case ["link", "set", "dev", name, "up", "master", bridge]:
-            return links.up(interface(name), interface(bridge))
+            return links.bring_up(interface(name), interface(bridge))
         case ["link", "set", "dev", name, "address", mac, "txqueuelen", frames]:
             return links.hardware(interface(name), mac, int(frames))
         case ["link", "set", "dev", name, "gso_max_segs", segments]:

@@ -85,7 +85,7 @@ def _set(index: int, more: bytes = b"", *, flags: int = 0, mask: int = 0) -> byt
     return message(wire.RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, flags, mask) + more)
 
 
-def up(index: int, master: int | None = None) -> bytes:
+def bring_up(index: int, master: int | None = None) -> bytes:
     """Return the netlink message that switches the interface with the number `index` on and, unless `master` is None,
     makes it a port of the bridge with the number `master`.
     """

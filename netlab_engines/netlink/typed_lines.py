@@ -60,7 +60,7 @@ class Words(Iterator[str]):
             raise StopIteration
         return self._words.pop(0)
 
-    def one(self, what: str) -> str:
+    def next_word(self, what: str) -> str:
         """Remove the next word and return it. If there is none, raise UnknownLineError, whose text says that `what`, a
         noun such as "the interface", is missing.
         """
@@ -81,14 +81,14 @@ class Words(Iterator[str]):
         `units` (lower case; "" for none). Raises UnknownLineError, which names `what`, such as "the delay", for another
         word or unit.
         """
-        word = self.one(what)
+        word = self.next_word(what)
         found = _QUANTITY.fullmatch(word)
         if found is None or found[2].lower() not in units:
             names = ", ".join(unit for unit in units if unit) or "none"
             raise self.problem(f"{what} is {word!r}, not a number with one of the units {names}")
         return float(found[1]) * units[found[2].lower()]
 
-    def more(self) -> bool:
+    def is_quantity_next(self) -> bool:
         """Return whether the next word is a quantity, such as "10ms" or "5"; it is not removed."""
         return bool(self._words) and _QUANTITY.fullmatch(self._words[0]) is not None
 
@@ -118,12 +118,12 @@ def tc(words: Words) -> MessageMaker:
     """
     if not words.has("qdisc"):
         raise words.problem("only `tc qdisc` is supported")
-    verb = words.one("a verb such as add")
+    verb = words.next_word("a verb such as add")
     if verb not in FLAGS:
         raise words.problem(f"{verb!r} is not add, replace, change or del; for the counters of queues see run.queues")
     if not words.has("dev"):
         raise words.problem("`dev` and an interface are expected next")
-    device, parent, handle = words.one("the interface"), qdiscs.TC_H_ROOT, 0
+    device, parent, handle = words.next_word("the interface"), qdiscs.TC_H_ROOT, 0
     if not words.has("root"):
         if not words.has("parent"):
             raise words.problem("`root` or `parent 1:` is expected next")
@@ -139,7 +139,7 @@ def _handle(words: Words) -> int:
     """Remove the next word, a handle such as "1:" or "1:1" in hexadecimal digits, and return it as a 32-bit number.
     Raises UnknownLineError for another word.
     """
-    word = words.one("a handle")
+    word = words.next_word("a handle")
     found = re.fullmatch(r"([0-9a-fA-F]{1,4}):([0-9a-fA-F]{0,4})", word)
     if found is None:
         raise words.problem(f"{word!r} is not a handle such as 1: or 1:1")
@@ -151,7 +151,7 @@ def _qdisc(words: Words) -> Qdisc:
     pfifo, bfifo and those in _NUMBERS. Raises UnknownLineError for another kind, or an option that netlab does not
     support.
     """
-    kind = words.one("the kind of qdisc")
+    kind = words.next_word("the kind of qdisc")
     if kind == "netem":
         return _netem(words)
     if kind == "tbf":
@@ -188,7 +188,7 @@ def _quantities(words: Words, rules: Mapping[str, tuple[str, Mapping[str, float]
             words.has("random")
         name, units = rules[word]
         found[name] = words.value(units, f"the {word}")
-        if word == "delay" and words.more():
+        if word == "delay" and words.is_quantity_next():
             found["jitter_us"] = words.value(_US, "the jitter")
     return found
 
@@ -256,11 +256,11 @@ def route(words: Words, *, needs_device: bool = True) -> Route:
     "proto kernel", and scopes are ignored. Raises UnknownLineError, with a sentence, for a line that netlab cannot
     translate.
     """
-    values = {"to": words.one("a network")}
+    values = {"to": words.next_word("a network")}
     for word in words:
         if word not in ("via", "dev", "src", "proto", "scope", "quickack"):
             raise words.problem(f"{word!r} is not supported; a route has via, dev, proto, scope, src, quickack")
-        values[word] = words.one(f"the value of {word!r}")
+        values[word] = words.next_word(f"the value of {word!r}")
     if needs_device and "dev" not in values:
         raise words.problem("`dev` and the interface are missing")
     try:

@@ -90,7 +90,7 @@ class _Test(Side):
         try:
             ready = self._agree()
             self._open_streams(ready)
-            self._next("STREAMS", HANDSHAKE_S)
+            self._next_event("STREAMS", HANDSHAKE_S)
             with Sampler(list(self._endpoints.values()), self._request, self._start(), self._on_rows) as sampler:
                 self._wait_for_streams()
             return self._bye(ready, sampler.rows)
@@ -103,7 +103,7 @@ class _Test(Side):
         message lacks one.
         """
         self._channel.send("HELLO", test=self._request.to_message(), boot_id=boot_id())
-        ready = self._next("READY", HANDSHAKE_S)
+        ready = self._next_event("READY", HANDSHAKE_S)
         if not isinstance(ready.get("token"), str) or not isinstance(ready.get("stream_id"), int):
             raise ThroughputError(f"{self._peer} answered with a READY that lacks its token.")
         return ready
@@ -194,7 +194,7 @@ class _Test(Side):
         start_s = time.monotonic()
         self._start_ends(start_s, sends=False)
         self._channel.send("START")
-        self._next("STARTED", HANDSHAKE_S)
+        self._next_event("STARTED", HANDSHAKE_S)
         now_s = time.monotonic()
         if self._start_ends(now_s, sends=True):
             start_s = now_s
@@ -233,7 +233,7 @@ class _Test(Side):
         request = self._request
         own = self._counters()
         self._channel.send("BYE", counters=counters_in_order(own))
-        answer = self._next("ACK: BYE", 2 * PATIENCE_S)
+        answer = self._next_event("ACK: BYE", 2 * PATIENCE_S)
         same_clock = ready.get("boot_id") == boot_id()
         total, streams = combine(request, own, counters_by_index(answer, request), same_clock=same_clock)
         intervals = [{"side": "client", **row} for row in rows]
@@ -247,12 +247,12 @@ class _Test(Side):
             "settings": {**request.to_message(), "server": self._server, "same_clock": same_clock},
         }
 
-    def _next(self, type_: str, timeout_s: float) -> Message:
+    def _next_event(self, type_: str, timeout_s: float) -> Message:
         """Return the next event of the control connection, which must be a message of the type `type_`, such as
         "READY". Raises ThroughputError if it is another or an error, or if none comes within `timeout_s` s.
         """
         try:
-            return super()._next(type_, timeout_s)
+            return super()._next_event(type_, timeout_s)
         except TimeoutError:
             raise ThroughputError(
                 f"{self._peer} did not send {type_} within {timeout_s:g} s; it may hang, or it may not be a netlab perf server."

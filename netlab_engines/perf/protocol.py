@@ -202,17 +202,17 @@ class Channel:
             with self._sock.makefile("rb") as file:
                 for message in messages(file):
                     self._events.put(message)
-            end = self._closed()
+            end = self._closed_error()
         except ConnectionResetError:
             # The kernel resets a connection instead of closing it if its process dies with unread data.
-            end = self._closed()
+            end = self._closed_error()
         except OSError as error:
             end = ThroughputError(f"{self._peer}: the control connection broke: {error.strerror or error}.")
         except ThroughputError as error:
             end = ThroughputError(f"{self._peer} does not use netlab perf's protocol: {error}")
         self._events.put(end)
 
-    def _closed(self) -> ThroughputError:
+    def _closed_error(self) -> ThroughputError:
         """Return, and do not raise, a ThroughputError saying that the other side closed the control connection before
         the test was over.
         """
@@ -226,7 +226,7 @@ def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[
     try:
         counters = {entry["index"]: entry for entry in message["counters"]}
         usable = all(
-            isinstance(index, int) and 0 <= index < request.streams and _plain(entry)
+            isinstance(index, int) and 0 <= index < request.streams and _has_plain_values(entry)
             for index, entry in counters.items()
         )
     except (KeyError, TypeError):
@@ -316,7 +316,7 @@ def _notice_death(sock: socket.socket) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
-def _plain(entry: dict[str, object]) -> bool:
+def _has_plain_values(entry: dict[str, object]) -> bool:
     """Return whether all values of `entry`, an object in a message, are None, texts of less than 200 characters or
     numbers between -1e30 and 1e30.
     """

@@ -19,7 +19,7 @@ MIN_SENT_SHARE = 0.95
 """The fraction of the offered rate below which a sender was too slow."""
 FAR_BEYOND_SHARE = 0.5
 """The fraction of the offered rate below which the user probably gave the rate in another unit."""
-_ADDED = (
+_SUMMED_FIELDS = (
     "sent_bytes", "received_bytes", "retransmits", "datagrams", "received_datagrams", "lost", "reordered", "duplicates", "buffer_drops",
 )  # fmt: skip
 _OVER_STREAMS = (
@@ -94,7 +94,9 @@ def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
     the largest of maxima, the means of means and of the jitter, and the rates in Mbit/s and the loss rate that follow;
     values that no stream has are left out.
     """
-    total: Record = {name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)}
+    total: Record = {
+        name: sum(s.get(name) or 0 for s in streams) for name in _SUMMED_FIELDS if any(name in s for s in streams)
+    }
     total["seconds"] = max((s["seconds"] for s in streams), default=0.0)
     total["goodput_mbps"] = _mbps(total["received_bytes"], total["seconds"])
     for name in _OVER_STREAMS:
@@ -177,7 +179,7 @@ class IntervalTable:
         span = f"{first['t_s'] - first['seconds']:.2f}-{first['t_s']:.2f}"
         head = f"{span + ('*' if first['omitted'] else ' '):>17}"
         if self._request.streams == 1:
-            return [head + "".join(f"{_cell(first, key, self._unit):>17}" for key, _ in self._columns())]
+            return [head + "".join(f"{_cell_text(first, key, self._unit):>17}" for key, _ in self._columns())]
         total = f"{number(sum(sample['goodput_mbps'] for sample in samples)):>11}"
         values = [
             number(by_stream[i + 1]["goodput_mbps"]) if i + 1 in by_stream else "-" for i in range(len(self._labels))
@@ -239,7 +241,7 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
     table = [["stream", *(title for _, title in columns)]]
     for record in [*streams, total] if len(streams) > 1 else streams:
         name = f"{record['stream']} {record['direction']}" if "stream" in record else "sum"
-        table.append([name, *(_cell(record, key, unit) for key, _ in columns)])
+        table.append([name, *(_cell_text(record, key, unit) for key, _ in columns)])
     by_stream, by_number = (
         text_table(cells[0], cells[1:]).split("\n") for cells in (table, list(zip(*table, strict=True)))
     )
@@ -311,7 +313,7 @@ def number(value: float | None) -> str:
     return f"{value:.{digits}f}"
 
 
-def _cell(record: Record, key: str, unit: str) -> str:
+def _cell_text(record: Record, key: str, unit: str) -> str:
     """Return the text of a table's cell: the record's value under `key`, a volume in `unit` ("B", "KB" or "MB") if the
     name ends in bytes, "-" for a missing value that is not a volume. For "rtt" and "delay" it has minimum, mean and
     maximum in ms, with slashes between.

@@ -81,7 +81,7 @@ class Server:
         self.received_bytes = 0
         self.sent_bytes = 0
         self._lock = threading.Lock()
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, ServerSession] = {}
         self._greeting = threading.BoundedSemaphore(_MAX_GREETING_AT_ONCE)
         self._closing = False
         _raise_file_limit()
@@ -128,7 +128,7 @@ class Server:
         for session in sessions:
             session.abort("The server was stopped.")
 
-    def admit(self, session: Session) -> None:
+    def admit(self, session: ServerSession) -> None:
         """Add a session to the running tests. Raises ThroughputError, and counts a refusal, if `max_clients` tests run
         already.
         """
@@ -141,14 +141,14 @@ class Server:
                 )
             self._sessions[session.token] = session
 
-    def release(self, session: Session) -> None:
+    def release(self, session: ServerSession) -> None:
         """Remove the session from the running tests, so that another client may start one; nothing happens if it is
         none of them.
         """
         with self._lock:
             self._sessions.pop(session.token, None)
 
-    def find(self, token: str) -> Session | None:
+    def find(self, token: str) -> ServerSession | None:
         """Return the session of the running test with this token (hexadecimal digits); None if there is none."""
         with self._lock:
             return self._sessions.get(token)
@@ -178,7 +178,7 @@ class Server:
                 greeting.callback(self._greeting.release)
                 parts = protocol.read_greeting(sock)
                 if parts[0] == "control":
-                    Session(self, sock, peer).run(on_agreement=greeting.close)
+                    ServerSession(self, sock, peer).run(on_agreement=greeting.close)
                     return
             session = self.find(parts[1])
             if session is None or not session.add_stream(int(parts[2]), sock, len(protocol.greeting(*parts))):
@@ -214,7 +214,7 @@ class Server:
                 self._count_unknown_client()
 
 
-class Session(Side):
+class ServerSession(Side):
     """The server's side of one client's test, in the thread of its control connection; other
     threads add the streams.
     """
@@ -337,7 +337,7 @@ class Session(Side):
         return the test. If the test is not allowed or too many run, answer REFUSED and raise ThroughputError. Raises
         TimeoutError if no HELLO comes within HANDSHAKE_S s.
         """
-        hello = self._next("HELLO", HANDSHAKE_S)
+        hello = self._next_event("HELLO", HANDSHAKE_S)
         try:
             request = TestRequest.from_message(hello.get("test"))
             self._check_limits(request)
@@ -367,7 +367,7 @@ class Session(Side):
         are missing after HANDSHAKE_S s.
         """
         try:
-            self._next("all streams", HANDSHAKE_S)
+            self._next_event("all streams", HANDSHAKE_S)
         except TimeoutError:
             raise ThroughputError(
                 f"Only {len(self._endpoints)} of {request.streams} streams reached the server within "
@@ -379,15 +379,15 @@ class Session(Side):
         """Wait for the client's START, start the server's receivers and senders, and return the test's start in s on
         this side's monotonic clock. Raises ThroughputError or TimeoutError if no START comes.
         """
-        self._next("START", HANDSHAKE_S)
+        self._next_event("START", HANDSHAKE_S)
         start_s = time.monotonic()
         self._start_ends(start_s, sends=False)
         self._channel.send("STARTED")
         if senders := self._start_ends(start_s, sends=True):
-            self._when_finished(senders, lambda: self._done(senders))
+            self._when_finished(senders, lambda: self._send_delivered(senders))
         return start_s
 
-    def _done(self, senders: list[Endpoint]) -> None:
+    def _send_delivered(self, senders: list[Endpoint]) -> None:
         """Tell the client that these senders have delivered everything, with their counters; network errors are
         ignored, because another thread reports them.
         """
@@ -404,7 +404,7 @@ class Session(Side):
         if request.duration_s is not None:
             allowed_s = request.omit_s + request.duration_s
         try:
-            bye = self._next("BYE", allowed_s + 4 * PATIENCE_S)
+            bye = self._next_event("BYE", allowed_s + 4 * PATIENCE_S)
         except TimeoutError:
             raise ThroughputError(f"The client did not end its test within {allowed_s + 4 * PATIENCE_S:g} s.") from None
         return counters_by_index(bye, request)

@@ -38,7 +38,7 @@ class Side:
         self._channel = Channel(sock, peer, self._events)
         self._endpoints: dict[int, Endpoint] = {}
 
-    def _next(self, type_: str, timeout_s: float) -> Message:
+    def _next_event(self, type_: str, timeout_s: float) -> Message:
         """Return the next event of the control connection, which must be a message of the type `type_`, such as
         "READY". Raises TimeoutError if none comes within `timeout_s` s, and ThroughputError if it is another or an
         error.

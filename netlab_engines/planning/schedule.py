@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from netlab.base.units import NS_PER_S
-from netlab.plan import Change, Hop, Item, Plan, Shape, TraceSteps
+from netlab.plan import Change, Item, Plan, PlannedHop, Shape, TraceSteps
 from netlab_engines.netlink.classes import ClassElement
 from netlab_engines.netlink.ip_lines import Interfaces, ip_line
 from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, removal
@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
 
 def transition(
-    hop: Hop, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None = None
+    hop: PlannedHop, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None = None
 ) -> list[Step]:
     """Return the steps for the kernels, in their order, that change the direction `hop` of a link from the shape `old`
     to `new` and from up or down (`was_up`) to `is_up`.
@@ -54,7 +54,7 @@ def transition(
 
     Parameters
     ----------
-    hop : Hop
+    hop : PlannedHop
         The direction.
     old, new : Shape
         Its properties before and after.
@@ -173,7 +173,7 @@ class Schedule:
     `seed`.
     """
 
-    def __init__(self, directions: list[Hop], clock: str, seed: int) -> None:
+    def __init__(self, directions: list[PlannedHop], clock: str, seed: int) -> None:
         """Start without changes and with all directions up. The list `directions` is changed in place at each change;
         `clock` is "virtual" or "real"; the random draws of the wires follow from the run's `seed`.
         """
@@ -268,7 +268,7 @@ def _coarse_steps(trace: TraceSteps) -> list[tuple[float, float]]:
     return [(place * width_s, max(REAL_CLOCK_OUTAGE_MBPS, volume / width_s)) for place, volume in enumerate(volumes)]
 
 
-def shaped_directions(plan: Plan) -> list[Hop]:
+def shaped_directions(plan: Plan) -> list[PlannedHop]:
     """Return the directions of a plan's links that have a rate, and so a queue, at any time of the run; those that
     leave the same node follow each other.
     """

@@ -27,7 +27,7 @@ from netlab.base.headers import (
     TCP_HEADER_BYTES,
 )
 from netlab.base.units import BITS_PER_BYTE, mbps_to_bps, ms_to_us
-from netlab.plan import Hop, Item, Shape
+from netlab.plan import Item, PlannedHop, Shape
 from netlab_engines.netlink import classes, disciplines
 from netlab_engines.netlink.classes import ClassElement
 from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, ingress, netem, redirect, tbf
@@ -134,7 +134,7 @@ def wire_qdisc(
     return AttachedQdisc(device, wire)
 
 
-def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
+def wire_seeds(directions: list[PlannedHop], seed: int) -> list[int]:
     """Return the seed of the random draws of each direction's wire, a number of 64 bits, in the order of `directions`;
     it follows from the run's `seed`, the direction's nodes and, among several links of the same nodes, its position,
     and not from other links.
@@ -193,7 +193,7 @@ def wire_device(interface: str) -> str:
     return "wire" + interface.rpartition("-eth")[2]
 
 
-def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
+def capture_ends(direction: PlannedHop) -> list[tuple[str, str, bool, str]]:
     """Return the two capture points of a direction, in a list: one where packets leave its sending interface, one where
     they arrive at the receiving node, after the wire if it has one. Each is a tuple of the node's name, the device's,
     whether packets that leave that device (else those that arrive) are captured, and the name of the capture's file.
@@ -205,7 +205,7 @@ def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
 
 
 def shape_network(
-    directions: list[Hop], clock: str, without_offload: list[str], seed: int
+    directions: list[PlannedHop], clock: str, without_offload: list[str], seed: int
 ) -> tuple[dict[str, list[str]], dict[str, list[Queueing]]]:
     """Return the lines of `ip` (without that word) and the queueing that shape all directions, two dicts of lists in
     order by the name of the node on which they are to be made; nodes without any are left out. Segmentation offload is
@@ -230,7 +230,7 @@ def shape_network(
 
 
 def hosts_with_unsafe_gso(
-    directions: list[Hop], hosts: list[str], clock: str, segment_bytes: Mapping[str, int]
+    directions: list[PlannedHop], hosts: list[str], clock: str, segment_bytes: Mapping[str, int]
 ) -> list[str]:
     """Return the names of those of `hosts` whose segmentation offload must be off, because a queue or wire of the
     directions would treat many frames as one packet. `clock` is "virtual" or "real"; `segment_bytes` has the smallest
@@ -241,7 +241,7 @@ def hosts_with_unsafe_gso(
     hold, so it does not split two small ones.
     """
     small = {host for host, size_bytes in segment_bytes.items() if _two_fit_the_bucket(size_bytes)}
-    leaving: dict[str, list[Hop]] = {}
+    leaving: dict[str, list[PlannedHop]] = {}
     for direction in directions:
         leaving.setdefault(direction["src"], []).append(direction)
     return [
@@ -270,7 +270,7 @@ def _two_fit_the_bucket(mss_bytes: int) -> bool:
     return 2 * (mss_bytes + SEGMENT_HEADER_BYTES) <= FRAME_BYTES + LATENESS_BYTES
 
 
-def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[str], tbf_splits: bool) -> bool:
+def _meets_wire_offloaded(host: str, leaving: dict[str, list[PlannedHop]], hosts: set[str], tbf_splits: bool) -> bool:
     """Return whether an offloaded segment of the host with the name `host` can reach a queue or a wire unsplit, on any
     path through switches and routers. `leaving` has the directions that leave each node, by its name; `hosts` are the
     names of all hosts, at which paths end; `tbf_splits` is whether a `tbf` splits this host's segments.

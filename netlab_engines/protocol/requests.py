@@ -102,7 +102,7 @@ class FilesReply(TimeReply):
     lost: dict[str, str]
 
 
-class Requests(Protocol):
+class LabRequests(Protocol):
     """The requests that every lab supports; all return an answer with the time, and raise an error if they fail."""
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
@@ -254,7 +254,7 @@ class Scripts(Protocol):
         """
 
 
-class AllRequests(Requests, Programs, Terminals, Scripts, Protocol):
+class AllRequests(LabRequests, Programs, Terminals, Scripts, Protocol):
     """The requests of all kinds of labs; a session of any engine has these methods."""
 
 

@@ -15,7 +15,7 @@ OnMessage = Callable[[Message], None]
 OnWait = Callable[[], None]
 
 
-class Session(Protocol):
+class LabSession(Protocol):
     """An open lab of an engine, in this or another process, which takes requests."""
 
     @property
@@ -63,7 +63,7 @@ class Session(Protocol):
 class LabEngine(Engine, Protocol):
     """An engine that also opens labs for interactive requests."""
 
-    def open(self, plan: Plan | None) -> Session:
+    def open(self, plan: Plan | None) -> LabSession:
         """Open a lab and return its session; the session's request `build` then builds the plan, and None is for a
         script that builds its own network. Raises EngineError if something is missing or the engine does not support
         the plan or scripts.

@@ -4,7 +4,7 @@ import socket
 from pathlib import Path
 
 from netlab.base.errors import ThroughputError
-from netlab.network.congestion import CONGESTION_CONTROLS, OWN
+from netlab.network.congestion import CONGESTION_CONTROLS, NETLAB_CONTROLS
 
 TCP_WINDOW_CLAMP = 10
 SO_SNDBUFFORCE = 32
@@ -60,7 +60,7 @@ def set_congestion(sock: socket.socket, congestion: str) -> None:
         row = CONGESTION_CONTROLS.get(congestion)
         module = row.module if row is not None and row.module else "tcp_NAME"
         remedy = f"let root load another (modprobe {module})"
-        if congestion in OWN:
+        if congestion in NETLAB_CONTROLS:
             remedy = "take the pocket or the library engine: that one is in netlab's own kernels only"
         raise ThroughputError(
             f"This kernel offers no congestion control {congestion!r}; available: "

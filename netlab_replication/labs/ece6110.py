@@ -4,7 +4,7 @@ from netlab import theory
 from netlab.network import topologies
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
-from netlab_replication.measurement import Measurement, Settings, goodput, sent
+from netlab_replication.measurement import Measurement, Settings, goodput, queue_throughput_mbps
 
 
 def measurements() -> Settings:
@@ -19,6 +19,6 @@ def measurements() -> Settings:
         theory.tcp_goodput_limit_mbps(1),
         "The publisher's ideal leaves out the headers: with them, the bottleneck's own counter has {value:.0f} byte/s.",
         scenario,
-        read_second=sent("r1-eth1"),
+        read_second=queue_throughput_mbps("r1-eth1"),
     )
     return {("window", "ideal goodput of a 1 Mbit/s bottleneck"): {("client-server", "goodput"): goodput_of_reno}}

@@ -256,7 +256,7 @@ def _connections() -> Measurements:
     return {("h1", "goodput"): number("h1-h3 cubic", 1), ("h2", "goodput"): number("h2-h3 cubic ×3", 3)}
 
 
-def _delayed(aqm: str, h1_ms: float) -> Topology:
+def _delayed_network(aqm: str, h1_ms: float) -> Topology:
     """Return the network of h1 and h2, which send to h3 over a link of 5 Mbit/s; packets back to them are delayed, by
     300 ms for h2 and by `h1_ms` for h1. `aqm` is the queue's discipline: "fifo", "red" or "gentle red".
     """
@@ -279,7 +279,7 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
         of the run.
         """
         traffic = [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)]
-        return Scenario(_delayed(aqm, h1_ms), traffic, duration_s=600, interval_s=5, seed=seed)
+        return Scenario(_delayed_network(aqm, h1_ms), traffic, duration_s=600, interval_s=5, seed=seed)
 
     exponent = theory.RTT_EXPONENTS[congestion, "random"]
     limit = theory.tcp_goodput_limit_mbps(BOTTLENECK_MBPS)

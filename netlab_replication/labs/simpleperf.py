@@ -18,8 +18,8 @@ from netlab_replication.measurement import (
     ends,
     goodput,
     loss,
+    queue_throughput_mbps,
     rtt,
-    sent,
     stream_goodput,
 )
 
@@ -96,7 +96,7 @@ def _separate_transfer(
             limit,
             "Their theory leaves out the headers: the same link carried {value:.2f} Mbit/s with them.",
             scenario(topology),
-            read_second=sent("r1-eth1"),
+            read_second=queue_throughput_mbps("r1-eth1"),
         )
         if small is None
         else Measurement(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
-from netlab_course.authoring import Chapter, chapters, execute, opened, student_notebook
+from netlab_course.authoring import Chapter, chapters, execute, open_chapter_of, student_notebook
 from netlab_course.checks import Function, Number, right_number
 
 pytestmark = pytest.mark.pocket
@@ -33,7 +33,7 @@ def test_a_notebook_nobody_has_worked_on_runs_to_its_end_and_tells_no_answer(cha
 
 def leaks(notebook: NotebookNode, chapter: Chapter) -> list[str]:
     """Say where an answer stands on the page before the check that asks for it."""
-    book = opened(chapter.source)
+    book = open_chapter_of(chapter.source)
     if book is None:
         return []
     found, above = [], ""

@@ -99,4 +99,4 @@ def test_doctor_does_not_take_a_kernel_that_did_not_answer_to_lack_nothing(monke
 
 def native_section() -> str:
     """Return doctor's section on the native engine as one line."""
-    return " ".join(" ".join(doctor.lines("Native engine", doctor_report.native(), 100)).split())
+    return " ".join(" ".join(doctor.section_lines("Native engine", doctor_report.native(), 100)).split())

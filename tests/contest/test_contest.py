@@ -15,7 +15,7 @@ import pytest
 from netlab.base.errors import NetlabError
 from netlab_classroom.contest import board, contest, controls, ladder, networks, race
 from netlab_classroom.contest.command import DEFAULT_SEED
-from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.helper import stop_requested
 from netlab_classroom.grading.roster import Entry
 
 HONEST = """
@@ -115,7 +115,7 @@ def test_failing_submission_affects_its_own_row_and_cheating_gains_nothing(tmp_p
         ("prose", "not taken", "mistake in line 1: invalid syntax."),
     ):
         assert said[name][0] == status and sentence in said[name][2], said[name]
-    assert not stopping.is_set() and not list((tmp_path / "out" / "results").glob(".new-*"))
+    assert not stop_requested.is_set() and not list((tmp_path / "out" / "results").glob(".new-*"))
 
 
 def pretend(game: Any, entrant: Any, trials: Any, tell: Any) -> dict[str, Any]:

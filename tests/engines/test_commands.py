@@ -182,7 +182,7 @@ def made(node: str, command: str) -> list[bytes]:
 
 
 def test_a_links_lines_are_its_netlink_messages() -> None:
-    assert made("h1", "ip link set dev h1-eth0 up; ip link set h1-eth0 down") == [links.up(3), links.down(3)]
+    assert made("h1", "ip link set dev h1-eth0 up; ip link set h1-eth0 down") == [links.bring_up(3), links.down(3)]
     assert made("h1", "ip link set dev h1-eth0 gso_max_segs 1 mtu 900") == [
         links.number(3, word="gso_max_segs", value=1),
         links.number(3, word="mtu", value=900),

@@ -54,9 +54,9 @@ def test_missing_parts_are_the_refused_ones(refused: set[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         answer_as_kernel(patch, dict.fromkeys(refused, "unknown"))
         links, features = host_kernel.links(), host_kernel.features()
-        assert set(host_kernel.missing_parts()) == refused - set(host_kernel.NEEDED)
-    assert links.ok == (not refused & set(host_kernel.NEEDED))
-    assert features.ok == (not refused - set(host_kernel.NEEDED))
+        assert set(host_kernel.missing_parts()) == refused - set(host_kernel.NEEDED_PARTS)
+    assert links.ok == (not refused & set(host_kernel.NEEDED_PARTS))
+    assert features.ok == (not refused - set(host_kernel.NEEDED_PARTS))
     for found in (links, features):
         assert bool(found.remedy) == (not found.ok)
     said = links.finding + features.finding

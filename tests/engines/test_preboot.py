@@ -38,7 +38,7 @@ def measured_cold(seed: int) -> str:
 @pytest.fixture
 def prebooted(monkeypatch: pytest.MonkeyPatch) -> Iterator[preboot.PrebootedGuest]:
     own = preboot.PrebootedGuest()
-    monkeypatch.setattr(preboot, "_prebooted", own)
+    monkeypatch.setattr(preboot, "_guest", own)
     monkeypatch.setenv("NETLAB_WARM", "1")
     yield own
     own.drop()
@@ -124,9 +124,9 @@ def test_a_script_that_ends_leaves_no_guest_and_no_directory(tmp_path: Path, del
         import time
         from netlab_engines.kernels import pocket_kernel
         from netlab_engines import preboot
-        preboot._prebooted.prepare(pocket_kernel.find())
+        preboot._guest.prepare(pocket_kernel.find())
         time.sleep({delay_s})
-        guest = preboot._prebooted._future.result()
+        guest = preboot._guest._future.result()
         print(guest.process.pid, guest.directory)
     """
     done = subprocess.run(

@@ -40,7 +40,7 @@ def plan_of(*traffic: Any, **words: Any) -> AgentPlan:
     )
 
 
-def made(plan: AgentPlan) -> asked.Requests:
+def made(plan: AgentPlan) -> asked.PreparedRequests:
     without = hosts_needing_gso_off(plan)
     ip_lines, queueing = shape_network(plan["directions"], plan["clock"], without, plan["seed"])
     settings = {"net.ipv4.udp_mem": "1 2 3"}

@@ -13,7 +13,7 @@ from netlab_engines.kernels import library_kernel
 from netlab_engines.kernels.library_kernel import LibraryKernel
 from netlab_engines.library.engine import LibraryEngine
 from netlab_kernel import library_build, wasm
-from netlab_replication.rows import published
+from netlab_replication.rows import published_rows
 from tests.engines import webassembly
 
 pytestmark = pytest.mark.library
@@ -44,7 +44,7 @@ def test_every_plan_gives_the_native_programs_bytes(
 def published_by_table() -> dict[str, Scenario]:
     """The first scenario of each table of the replication that the library engine runs."""
     found: dict[str, Scenario] = {}
-    for row in published():
+    for row in published_rows():
         if row.measurement is not None:
             with suppress(EngineError):
                 LibraryEngine().refuse(row.measurement.scenario.plan())

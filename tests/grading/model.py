@@ -124,7 +124,7 @@ def tokens(chapter: Master, number: int) -> list[str]:
     """Return tokens with different numbers, as many as asked for or as there are."""
     seen: dict[str, str] = {}
     for place in range(MAX_TRIES * number):
-        own: SimpleNamespace = authoring.opened(chapter.source, f"t{place}").own
+        own: SimpleNamespace = authoring.open_chapter_of(chapter.source, f"t{place}").own
         seen.setdefault(repr(sorted(vars(own).items())), f"t{place}")
         if len(seen) == number:
             break

@@ -60,7 +60,7 @@ def windows(stream: MessageStream) -> list[float]:
         )
         told = stream.receive()
         assert told[0] == DID
-        found.append(callee.CONTROLLED.unpack(told[1:])[0])
+        found.append(callee.CONTROL_VALUES.unpack(told[1:])[0])
     return found
 
 

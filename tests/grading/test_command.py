@@ -20,7 +20,7 @@ import pytest
 from netlab.base.location import PACKAGE
 from netlab.commands import cli
 from netlab_classroom.grading import assign, grade, judging, marking, sheets
-from netlab_classroom.grading.helper import Helper, stopping
+from netlab_classroom.grading.helper import Helper, stop_requested
 from tests.grading import classroom
 
 # Nothing but an answer in words: no guest is needed to grade it.
@@ -50,7 +50,7 @@ def shared_helper() -> Iterator[SharedHelper]:
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_helper: SharedHelper) -> Iterator[list[str]]:
     """The command that grades one submission."""
-    monkeypatch.setattr("netlab_classroom.grading.helper._own", SimpleNamespace(helper=shared_helper))
+    monkeypatch.setattr("netlab_classroom.grading.helper._thread_state", SimpleNamespace(helper=shared_helper))
     (tmp_path / "in").mkdir()
     with classroom.sample_chapter():
         (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(WORDS))))
@@ -106,7 +106,7 @@ def test_busy_students_are_not_waited_for(
             assert begun.wait(60)
             return judging.without_marks(job, marking.MISSING, "")
         begun.set()
-        assert stopping.wait(60)
+        assert stop_requested.wait(60)
         raise KeyboardInterrupt
 
     def ended(*_kept: object) -> None:
@@ -117,7 +117,7 @@ def test_busy_students_are_not_waited_for(
     began_s = time.monotonic()
     with contextlib.suppress(SystemExit):
         cli.main([*words, "--jobs", "2"])
-    assert time.monotonic() - began_s < 30 and not stopping.is_set()
+    assert time.monotonic() - began_s < 30 and not stop_requested.is_set()
 
 
 def test_a_number_below_the_least_is_refused_and_the_least_is_taken(

@@ -44,8 +44,8 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
         ]
     )
     assert [(flag["kind"], flag["students"]) for flag in found] == [
-        (flags.COPIED, ["a", "b"]),
-        (flags.COPIED, ["e", "f"]),
+        (flags.COPIED_WORDS, ["a", "b"]),
+        (flags.COPIED_WORDS, ["e", "f"]),
     ]
 
 
@@ -82,9 +82,9 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
     asked = [AnswerCell("limit", "limit", "limit", "limit = ...")]
     read = Submission((Cell("limit", "code", source), Cell("words", "markdown", source)))
     found = flags.of_submission(read, [handed_out], asked, Layout(edited_checks=("other-check",)))
-    assert {"kind": flags.ACCESS, "exercise": "limit", "sentence": said} in found
+    assert {"kind": flags.ANSWER_ACCESS, "exercise": "limit", "sentence": said} in found
     assert found[0] == {
-        "kind": flags.EDITED, "exercise": "other", "sentence": "The check cell differs from the one handed out.",
+        "kind": flags.EDITED_CHECK, "exercise": "other", "sentence": "The check cell differs from the one handed out.",
     }  # fmt: skip
     honest = Cell(
         "limit",

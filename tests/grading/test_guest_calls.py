@@ -89,7 +89,7 @@ def test_a_guest_that_ctrl_c_ended_is_no_fault_of_the_students(monkeypatch: pyte
     if stops:
         stopping = threading.Event()
         stopping.set()
-        monkeypatch.setattr(guest_calls, "stopping", stopping)
+        monkeypatch.setattr(guest_calls, "stop_requested", stopping)
     with ours, pytest.raises(KeyboardInterrupt if stops else guest_calls.StudentCodeError):
         CallChannel(ours, None).receive()
 
@@ -118,7 +118,7 @@ def test_error_in_a_students_class_is_reported_with_its_time() -> None:
     def started(now_s: float) -> bytes:
         return control.call("on_start", callee.FLOW.pack(now_s, 1448, 10, 100, math.nan, False, 0))
 
-    assert callee.CONTROLLED.unpack(started(0.5))[:2] == (3, 100)
+    assert callee.CONTROL_VALUES.unpack(started(0.5))[:2] == (3, 100)
     with pytest.raises(NetlabError, match=r"too late.*2\.5 s|2\.5 s.*too late"):
         started(2.5)
 

@@ -63,14 +63,14 @@ def test_slow_reading_is_ended() -> None:
 
 
 def test_ctrl_c_does_not_wait_for_a_text(reader: Helper) -> None:
-    helper.stopping.set()
+    helper.stop_requested.set()
     try:
         begun_s = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             reader.ask("page", template="feedback.html.j2", words={})
         assert time.monotonic() - begun_s < 5
     finally:
-        helper.stopping.clear()
+        helper.stop_requested.clear()
 
 
 def test_text_that_comes_back_has_no_halves_of_characters_and_no_control_characters(reader: Helper) -> None:

@@ -188,7 +188,7 @@ def test_exercises_go_by_their_titles_and_partial_points_are_partly_correct(
 
 
 def test_flagged_answer_is_marked_in_the_review(graded: GradedClass) -> None:
-    flag = {"students": ["anna", "ben"], "kind": flags.COPIED, "exercise": "why-words", "sentence": "<i>Alike."}
+    flag = {"students": ["anna", "ben"], "kind": flags.COPIED_WORDS, "exercise": "why-words", "sentence": "<i>Alike."}
     page = report_pages.review_html(replace(graded, flags=[flag]))
     assert "Flag: the same words, with ben. &lt;i&gt;Alike." in page and "with anna." in page
     assert page.count('class="flag"') == 2

@@ -160,7 +160,7 @@ def ubuntu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, *, amx
     offer = f'case "$*" in *search*) echo "{name} - Linux";; *show*) cat {tmp_path}/show;; esac\n'
     programs_on_path(tmp_path / "bin", monkeypatch, apt_get="exit 0\n", apt_cache=offer)
     monkeypatch.setattr(apt, "_os_release", lambda: {"ID": "ubuntu"})
-    monkeypatch.setattr(tree, "oldest_here", lambda: tree.OLDEST_WITH_AMX if amx else tree.OLDEST)
+    monkeypatch.setattr(tree, "oldest_here", lambda: tree.OLDEST_WITH_AMX if amx else tree.MIN_VERSION)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from netlab_kernel import edits, library_build, recipes, wire_format
 
 
 def test_the_engines_have_the_hashes_of_the_present_recipes() -> None:
-    assert {name: getattr(written, name) for name in ("POCKET", "LIBRARY", "WASM")} == recipes.current(), (
+    assert {name: getattr(written, name) for name in ("POCKET", "LIBRARY", "WASM")} == recipes.current_hashes(), (
         "run: python -m netlab_kernel.recipes"
     )
 

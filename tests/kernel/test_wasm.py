@@ -20,7 +20,7 @@ KEYS = {library_kernel.WASM: "00000000aaaa", platform.machine(): "00000000bbbb"}
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("NETLAB_SHARED", str(tmp_path / "shared"))
-    monkeypatch.setattr(cache, "CARRIED", tmp_path / "carried")
+    monkeypatch.setattr(cache, "CARRIED_FOLDER", tmp_path / "carried")
     monkeypatch.delenv("NETLAB_LIBRARY", raising=False)
 
 

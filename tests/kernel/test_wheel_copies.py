@@ -23,7 +23,7 @@ def carried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the directory of the kernels of a wheel, whose programs nobody may execute; the user's cache is empty."""
     place = tmp_path / "carried"
     for module in (cache, wheel_copies):
-        monkeypatch.setattr(module, "CARRIED", place)
+        monkeypatch.setattr(module, "CARRIED_FOLDER", place)
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
     for name in ("NETLAB_KERNEL", "NETLAB_LIBRARY"):
         monkeypatch.delenv(name, raising=False)
@@ -107,7 +107,7 @@ def test_a_build_in_the_cache_that_cannot_be_executed_is_passed_over_or_replaced
 
 
 def test_wheel_supplies_a_missing_kernel_without_the_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "CARRIED", tmp_path / "nothing")
+    monkeypatch.setattr(cache, "CARRIED_FOLDER", tmp_path / "nothing")
     for module in (pocket_kernel, library_kernel):
         monkeypatch.setattr(module, "HAS_BUILDER", False)
         with pytest.raises(KernelError, match=r"The wheel of this version for Linux .* has the kernels: install it"):

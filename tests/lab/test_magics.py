@@ -39,7 +39,7 @@ def shell() -> Iterator[InteractiveShell]:
     found = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     magics.register()
     yield found
-    magics._registered.remove(found)
+    magics._magics.remove(found)
     InteractiveShell.clear_instance()
 
 

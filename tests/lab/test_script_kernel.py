@@ -19,7 +19,7 @@ def test_missing_pocket_kernel_is_reported_without_blaming_a_variable(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
     monkeypatch.setenv("NETLAB_SHARED", str(tmp_path / "shared"))
-    monkeypatch.setattr(cache, "CARRIED", tmp_path / "carried")
+    monkeypatch.setattr(cache, "CARRIED_FOLDER", tmp_path / "carried")
     monkeypatch.setattr(engines, "choose", lambda _wanted: object())
     with pytest.raises(KernelError, match=r"There is no pocket kernel in .*\. (Build one|The wheel)"):
         script.run_script(["two_hosts.py"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import RunError
-from netlab_engines.files import ENDING
+from netlab_engines.files import ENDING_FILE
 from netlab_engines.lab import stopping
 from netlab_engines.lab.stopping import FINISH_S, GRACE_S, KILL_EVERY_S, MAX_KILLS, Stopping
 
@@ -53,7 +53,7 @@ def test_a_script_is_interrupted_once_and_killed_after_its_grace(guest: Any, clo
     ending = Stopping(guest, 1e9)
     ending.ask(signal.SIGTERM)
     ending.ask(signal.SIGTERM)
-    assert guest.got == ["interrupt"] and (guest.folder / ENDING).read_text() == "SIGTERM"
+    assert guest.got == ["interrupt"] and (guest.folder / ENDING_FILE).read_text() == "SIGTERM"
     clock.now_s += GRACE_S - 0.1
     ending.check()
     assert guest.got == ["interrupt"] and ending.report() is None

@@ -152,7 +152,7 @@ def test_every_queue_discipline_of_the_scenarios_has_a_message() -> None:
 
 
 def test_only_the_last_of_several_messages_asks_for_an_answer() -> None:
-    data = batch([links.up(2), links.up(3), links.address(3, "10.0.0.1/24")])
+    data = batch([links.bring_up(2), links.bring_up(3), links.address(3, "10.0.0.1/24")])
     seen = []
     at = 0
     while at < len(data):

@@ -19,7 +19,7 @@ def arguments(answerer: Any) -> list[str]:
     return [name for name in inspect.signature(answerer).parameters if name != "self"]
 
 
-@pytest.mark.parametrize(("asked", "answering"), [(requests.Requests, Lab)])
+@pytest.mark.parametrize(("asked", "answering"), [(requests.LabRequests, Lab)])
 def test_each_request_has_an_answerer_with_its_arguments(asked: type, answering: type) -> None:
     for name in requests.names(asked):
         assert arguments(getattr(asked, name)) == arguments(getattr(answering, name)), name

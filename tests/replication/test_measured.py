@@ -29,7 +29,7 @@ def test_page_on_buffers_agrees_with_the_replication() -> None:
     words = " ".join(
         page.partition("**What others measured.**")[2].partition("**What this cannot show.**")[0].split("\n# ")
     )
-    found = [row for row in rows.published() if row.table in {"router", "search"}]
+    found = [row for row in rows.published_rows() if row.table in {"router", "search"}]
     quoted = [*found[:3], found[-1]]
     ours = []
     for row in quoted:

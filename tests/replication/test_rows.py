@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from netlab_replication import labs, report, rows
-from netlab_replication.rows import Published, Replication, Row
+from netlab_replication.rows import PublishedRow, Replication, Row
 
 
 def test_every_published_row_is_measured() -> None:
     """No row is missing, and none is left over."""
-    published = {(row.source, row.table, row.scenario, row.flow, row.quantity) for row in rows.published()}
+    published = {(row.source, row.table, row.scenario, row.flow, row.quantity) for row in rows.published_rows()}
     measured = {(*key, *name) for key, found in labs.measurements().items() for name in found}
     assert measured == published
 
@@ -27,7 +27,7 @@ def test_every_scenario_and_check_is_valid() -> None:
 
 def test_every_source_has_a_reference_and_a_lab() -> None:
     """Readers must be able to look up each short name."""
-    assert {row.source for row in rows.published()} == set(rows.references()) == set(labs.LABS)
+    assert {row.source for row in rows.published_rows()} == set(rows.references()) == set(labs.LABS)
     assert all(len(reference) > 40 for reference in rows.references().values())
 
 
@@ -47,7 +47,7 @@ def test_theory_beside_hand_worked_values(key: tuple[str, str, str], name: tuple
 
 
 def row(ours: float, theory: float | None, published: float | None, *, holds: bool = True, text: str = "") -> Row:
-    given = Published("epfl", "collapse", "a|b <i>", "h1", "goodput", "kbit/s", theory, published)
+    given = PublishedRow("epfl", "collapse", "a|b <i>", "h1", "goodput", "kbit/s", theory, published)
     return Row(given, theory, holds, ours, text)
 
 

@@ -17,7 +17,7 @@ import netlab as nl
 from netlab.base.errors import NotHereError, ScenarioError
 from netlab.runs.scenario import Scenario
 from netlab_engines.base import agent_plan
-from netlab_engines.library.requests import Requests, make_requests
+from netlab_engines.library.requests import PreparedRequests, make_requests
 from netlab_engines.library.session import START_S
 from netlab_engines.planning.schedule import hosts_needing_gso_off
 from netlab_engines.planning.shaping import shape_network
@@ -92,7 +92,7 @@ def mutate(document: Any, chance: random.Random) -> None:
         home[name] = copy.deepcopy(chance.choice(VALUES))
 
 
-def requests_of(plan: AgentPlan) -> Requests:
+def requests_of(plan: AgentPlan) -> PreparedRequests:
     """Return the requests that the library kernel gets for a plan."""
     without = hosts_needing_gso_off(plan)
     ip_lines, queueing = shape_network(plan["directions"], plan["clock"], without, plan["seed"])

@@ -11,7 +11,7 @@ ARCHIVE = Path("/lib/others.zip")
 NAMES = frozenset(Path(__file__).with_name("_others.txt").read_text(encoding="utf-8").split())
 
 
-class Others:
+class OtherPackagesFinder:
     """A finder of `sys.meta_path`."""
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
@@ -28,5 +28,5 @@ class Others:
 
 def install() -> None:
     """Begin, and look for modules in the notebook's folder last: there, each look asks the page."""
-    sys.meta_path.insert(0, Others())
+    sys.meta_path.insert(0, OtherPackagesFinder())
     sys.path.append(sys.path.pop(sys.path.index("")))

@@ -60,7 +60,7 @@ class Rule(Build):
         return super()._judge(videos)
 
 
-def _once(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[str, Player]]:
+def _cached_player(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[str, Player]]:
     """Return a function that plays a video by a rule's class on each of these traces (by name) and returns the players
     by the trace's name. If it is called again with the same class, as several conditions do, it returns the same
     players.
@@ -217,7 +217,7 @@ class Checks:
         )
         self.mine = Rule(
             name="your rule",
-            videos=_once({"own": mine, "other": other}),
+            videos=_cached_player({"own": mine, "other": other}),
             conditions=[
                 _better_than_provided("own", mine, "your trace"),
                 _better_than_provided("other", other, "a walk"),

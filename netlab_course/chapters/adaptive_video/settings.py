@@ -36,7 +36,7 @@ and than each constant quality, by at least 0.05 Mbit/s, when all were played. A
 train) it is often no better than the best constant."""
 
 
-def _holds(own: Any) -> bool:
+def _begins_as_known(own: Any) -> bool:
     """Return whether the beginning of the trace in a student's numbers is one of `BEGINS_S` for the trace's scale."""
     return own.begin_s in BEGINS_S[own.scale]
 
@@ -61,7 +61,7 @@ NUMBERS = OwnNumbers(
         "chunk_kb": (300, 280, 320, 340, 360),
         "path_mbps": (20, 16, 18, 22, 24),
     },
-    holds=_holds,
+    holds=_begins_as_known,
     derive=_derived_numbers,
 )
 

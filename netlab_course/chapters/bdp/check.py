@@ -39,8 +39,8 @@ class Checks:
         """Make the checks with the student's own numbers."""
         self.rtt = _rtt()
         self.repeated = _repetition(own)
-        self.overfull = _overfull(own)
-        self.waiting = _waiting(own)
+        self.overfull = _overfull_window_check(own)
+        self.waiting = _queue_wait_check(own)
         self.window = _window()
 
 
@@ -146,7 +146,7 @@ def _slow_links(run: Run) -> list[LinkShape]:
     return [shape for shape in _hops(run) if shape.rate_mbps is not None]
 
 
-def _overfull(own: StudentValues) -> Measurement:
+def _overfull_window_check(own: StudentValues) -> Measurement:
     """Return the check of a student's run with a window that is larger than the BDP."""
     window_bytes = 1000 * own.window_kb
     return Measurement(
@@ -213,7 +213,7 @@ def _overfull(own: StudentValues) -> Measurement:
     )
 
 
-def _waiting(own: StudentValues) -> Number:
+def _queue_wait_check(own: StudentValues) -> Number:
     """Return the check of the time in ms that a segment waits in the queue in that run."""
     frame_bytes = theory.tcp_wire_bytes()
     segments = 1000 * own.window_kb // theory.MSS_BYTES

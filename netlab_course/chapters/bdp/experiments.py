@@ -22,7 +22,7 @@ from netlab_course.chapters.bdp.settings import (
     transfer,
 )
 from netlab_course.own_numbers import StudentValues
-from netlab_course.page_style import spaced
+from netlab_course.page_style import widen_columns
 
 PUBLISHED_RTT_MS = [20.404, 40.365, 20.318, 60.951, 80.970, 60.650]
 PUBLISHED_MBPS = [38.76, 29.04, 19.25, 25.00, 17.36, 17.66]
@@ -59,7 +59,7 @@ def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
             "simpleperf - theory": np.subtract(PUBLISHED_RTT_MS, expected),
         }
     )
-    return spaced(table.round(2))
+    return widen_columns(table.round(2))
 
 
 def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
@@ -119,7 +119,7 @@ def suspects_table(runs: Mapping[str, Run], window_kb: float = 126) -> pd.DataFr
     over a segment's round-trip time.
     """
     cycles = [cycle_ms(window_kb, settled_mbps(run)) for run in runs.values()]
-    return spaced(
+    return widen_columns(
         pd.DataFrame(
             {
                 "sender and receiver": list(runs),
@@ -240,7 +240,7 @@ def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], ru
     table = pd.DataFrame(rows, columns=["", "theory", "here", "published"])
     for place, (name, gap) in ((3, ("here", "gap")), (5, ("published", "its gap"))):
         table.insert(place, gap, (100 * (table[name] / table["theory"] - 1)).map("{:+.1f} %".format))
-    return spaced(table.round(2))
+    return widen_columns(table.round(2))
 
 
 def buffers_table(asked_kb: Sequence[float], run: Run) -> pd.DataFrame:
@@ -249,7 +249,7 @@ def buffers_table(asked_kb: Sequence[float], run: Run) -> pd.DataFrame:
     """
     granted = map(int, run.commands["stdout"].iloc[0].split())
     told = {83: 168, 100: 200, 125: 250, 150: 256, 175: 256}
-    return spaced(
+    return widen_columns(
         pd.DataFrame(
             {
                 "asked (kB)": asked_kb,
@@ -271,7 +271,7 @@ def share_table(runs: Mapping[str, Run]) -> pd.DataFrame:
         share = "-" if kb == "tuned" else f"{100 * window_kb / float(kb):.0f} %"
         rows.append((kb, mbps, window_kb if kb != "tuned" else np.nan, share))
     table = pd.DataFrame(rows, columns=["buffer (kB)", "goodput (Mbit/s)", "window (kB)", "share"])
-    return spaced(table.round(2))
+    return widen_columns(table.round(2))
 
 
 def delays_figure(run: Run, frames_bytes: Sequence[int], bursts: Sequence[int]) -> plots.Comparison:

@@ -38,14 +38,14 @@ def _rates(network: Topology) -> dict[frozenset[str], LinkShape]:
 
 
 _FORWARD = {("h1", "r1"), ("h2", "r1"), ("r1", "r2"), ("r2", "h4"), ("r2", "h3")}
-_GIVEN = _rates(given_network())
+_GIVEN_RATES = _rates(given_network())
 
 
 def _forecast_mbps(network: Topology) -> dict[str, float]:
     """Return theory's goodputs in Mbit/s of h1, which offers 1, and of h2, which offers 10 Mbit/s, in a network of FIFO
     links, by flow ("h1-h4", "h2-h3"); 0 for both in a network without the chapter's five links.
     """
-    if set(_rates(network)) != set(_GIVEN):
+    if set(_rates(network)) != set(_GIVEN_RATES):
         return dict.fromkeys(_OFFERED_MBPS, 0.0)
     offered = {flow: rate / _PAYLOAD_SHARE for flow, rate in _OFFERED_MBPS.items()}
     found = theory.fifo_network(network.capacities_mbps(), network.routes(settings.SEND_PAIRS), offered)
@@ -188,20 +188,23 @@ class Checks:
                     lambda network: " ".join(network.problems()),
                 ),
                 Condition(
-                    lambda network: set(_rates(network)) == set(_GIVEN),
+                    lambda network: set(_rates(network)) == set(_GIVEN_RATES),
                     "The five links must stay: h1-r1, h2-r1, r1-r2, r2-h4, r2-h3.",
                     "Copy the network from above and change a rate.",
                     lambda network: ", ".join(f"{link.a}-{link.b}" for link in network.links),
                 ),
                 Condition(
                     lambda network: (
-                        sum(shape.mean_mbps != _GIVEN[link].mean_mbps for link, shape in _rates(network).items()) == 1
-                        and all(shape.mean_mbps <= _GIVEN[link].mean_mbps for link, shape in _rates(network).items())
+                        sum(shape.mean_mbps != _GIVEN_RATES[link].mean_mbps for link, shape in _rates(network).items())
+                        == 1
+                        and all(
+                            shape.mean_mbps <= _GIVEN_RATES[link].mean_mbps for link, shape in _rates(network).items()
+                        )
                     ),
                     "Exactly one link must have another rate, and none a higher one.",
                     "Look at `rate_mbps` of your links; a link without a rate may get one.",
                     lambda network: (
-                        f"{sum(shape.mean_mbps != _GIVEN[link].mean_mbps for link, shape in _rates(network).items())} changed"
+                        f"{sum(shape.mean_mbps != _GIVEN_RATES[link].mean_mbps for link, shape in _rates(network).items())} changed"
                     ),
                 ),
                 plain_links(lambda network: list(_rates(network).values())),

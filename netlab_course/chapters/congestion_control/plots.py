@@ -60,7 +60,7 @@ def window_figure(run: Run, rate_mbps: float, rtt_ms: float, queue_packets: int,
     figure = go.Figure(layout={"template": "netlab"})
     _window(figure, own)
     _name(figure, own)
-    _holds(figure, own, rate_mbps, rtt_ms, queue_packets)
+    _add_capacities(figure, own, rate_mbps, rtt_ms, queue_packets)
     figure.update_layout(
         title_text=title, height=450, margin_t=80, xaxis_title_text=_LABELS[0], yaxis_title_text=_LABELS[1]
     )
@@ -126,7 +126,7 @@ def _name(figure: go.Figure, own: pd.DataFrame) -> None:
         )
 
 
-def _holds(
+def _add_capacities(
     figure: go.Figure, own: pd.DataFrame, rate_mbps: float, rtt_ms: float, queue_packets: int, **place: int
 ) -> None:
     """Add two dashed lines to a figure, over the time of the rows `own` of a flow: the capacity of the path in packets,
@@ -162,7 +162,7 @@ def windows_figure(
             row=row,
             col=1,
         )
-        _holds(figure, own, rate_mbps, rtt_ms, queue_packets, row=row, col=1, showlegend=row == 1)
+        _add_capacities(figure, own, rate_mbps, rtt_ms, queue_packets, row=row, col=1, showlegend=row == 1)
         figure.update_yaxes(title_text=name, rangemode="tozero", row=row, col=1)
     # Use a common scale: with separate scales the windows would look equally large.
     figure.update_yaxes(matches="y")

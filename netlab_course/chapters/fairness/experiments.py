@@ -15,7 +15,7 @@ from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 from netlab_course.chapters.fairness import settings
-from netlab_course.page_style import spaced
+from netlab_course.page_style import widen_columns
 
 PAIRS = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
 """Flows over both slow links, over the first, over the second."""
@@ -169,7 +169,7 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
                 "exponent": f"{interval(mine['exponent']):.1f}",
             }
         )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 def published_table(found: pd.DataFrame) -> pd.DataFrame:
@@ -191,7 +191,7 @@ def published_table(found: pd.DataFrame) -> pd.DataFrame:
                 "exponent, here": f"{mine['exponent']:.1f}",
             }
         )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 ROUTES = {"h1-h3": ["first", "second"], "h1-h2": ["first"], "h2-h3": ["second"]}
@@ -265,7 +265,7 @@ def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
     ratio = 2 * PUBLISHED_CROSSING["h1-h3"] / (PUBLISHED_CROSSING["h1-h2"] + PUBLISHED_CROSSING["h2-h3"])
     theirs = {pair: f"{mbps:.2f}" for pair, mbps in PUBLISHED_CROSSING.items()}
     rows.append({"": "epfl (CUBIC)", **theirs, "long / short": f"{ratio:.2f}"})
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 def host_and_connection(run: Run) -> str:

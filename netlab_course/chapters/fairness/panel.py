@@ -24,7 +24,7 @@ LOSS_KINDS = {"drop-tail": "synchronized", "gentle RED": "random", "one for each
 MAX_FAR_MS = 1500
 MAX_PACKETS = 300
 MAX_RTT_RATIO = MAX_FAR_MS / NEAR_MS
-EARLIER = 12
+MAX_EARLIER_RUNS = 12
 
 
 def _scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bool) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
     return comparison.fix_axes(x=(0.95, MAX_RTT_RATIO + 0.1), y=(0, 0.75), residual=0.35)
 
 
-@panel_maker(earlier=EARLIER)
+@panel_maker(earlier=MAX_EARLIER_RUNS)
 def panel() -> PanelParts:
     """Return the parts of a panel that shows a far and a near flow on one link, and the effect of distance and queue on
     their shares: its controls, and the functions that make its scenario and its figure.

@@ -20,8 +20,8 @@ from netlab_course.conditions import Build, Condition
 from netlab_course.own_numbers import StudentValues
 from netlab_course.scenario_differences import repeats
 
-_MEAN, _HALF = "mean", "half width"
-_ROUNDED = 0.02
+_MEAN, _HALF_WIDTH = "mean", "half width"
+_ROUNDING = 0.02
 MIN_PAIRS = 5
 
 
@@ -45,7 +45,7 @@ class Intervals(Function):
             def both(values: Sequence[float], trap: Misconception = trap) -> tuple[float, float]:
                 """Return the mean and the half width of some values that the misconception `trap` gives."""
                 assert callable(trap.answer)
-                return trap.answer(values, _MEAN), trap.answer(values, _HALF)
+                return trap.answer(values, _MEAN), trap.answer(values, _HALF_WIDTH)
 
             yield both, trap.sentence
 
@@ -78,7 +78,7 @@ class Intervals(Function):
         return mean if case["of"] == _MEAN else half
 
 
-def _of(values: Sequence[float], of: str) -> float:
+def _mean_or_half_width(values: Sequence[float], of: str) -> float:
     """Return the mean (`of` is "mean") or the half width (any other `of`) of the 95 % interval of some values."""
     return interval(values)[0 if of == _MEAN else 1]
 
@@ -96,11 +96,11 @@ def _interval(own: StudentValues) -> Intervals:
     """
     return Intervals(
         name="interval",
-        reference=_of,
+        reference=_mean_or_half_width,
         cases=[
             {"values": list(values), "of": of}
             for values in (own.worked, (2.5, 2.0, 3.5, 3.0, 1.0), (0.1, 0.3), tuple(range(12)))
-            for of in (_MEAN, _HALF)
+            for of in (_MEAN, _HALF_WIDTH)
         ],
         unit="",
         tolerance=0.002,
@@ -121,13 +121,16 @@ def _interval(own: StudentValues) -> Intervals:
             "This takes the variance. Its root is the standard deviation.",
             _other_half(lambda x: theory.student_t(max(2, len(x) - 1)) * np.std(x, ddof=1) / math.sqrt(len(x))),
             "This is Student's factor for one value less. nl.theory.student_t takes the number of values as it is.",
-            lambda values, of: _of(values, _HALF if of == _MEAN else _MEAN),
+            lambda values, of: _mean_or_half_width(values, _HALF_WIDTH if of == _MEAN else _MEAN),
             "The two numbers are the other way round: first the mean, then half of the width.",
-            _other_half(lambda x: 2 * _of(x, _HALF)),
+            _other_half(lambda x: 2 * _mean_or_half_width(x, _HALF_WIDTH)),
             "This is the whole width, from one edge to the other. Asked for is half of it.",
-            lambda values, of: _of(values, _MEAN) + (-1 if of == _MEAN else 1) * _of(values, _HALF),
+            lambda values, of: (
+                _mean_or_half_width(values, _MEAN)
+                + (-1 if of == _MEAN else 1) * _mean_or_half_width(values, _HALF_WIDTH)
+            ),
             "These are the two edges. Asked for are the mean and half of the width.",
-            lambda values, of: float(np.median(values)) if of == _MEAN else _of(values, _HALF),
+            lambda values, of: float(np.median(values)) if of == _MEAN else _mean_or_half_width(values, _HALF_WIDTH),
             "This is the median. The interval is of the mean.",
         ),
         right="It is what nl.interval does.",
@@ -306,7 +309,7 @@ def _mismatched_queues(tables: Mapping[str, pd.DataFrame], own: StudentValues) -
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
     """Return whether an interval equals the wanted one, both as mean and half width, apart from rounding."""
-    margin = _ROUNDED * (abs(wanted[0]) + wanted[1])
+    margin = _ROUNDING * (abs(wanted[0]) + wanted[1])
     return all(abs(number - right) <= margin for number, right in zip(given, wanted, strict=True))
 
 

@@ -17,8 +17,8 @@ from netlab_course.chapters.how_sure.settings import LARGE_PACKETS, SMALL_PACKET
 
 Intervals = Sequence[tuple[float, float]]
 
-_HOLDS = {"color": COLOURS[0], "symbol": "circle"}
-_MISSES = {"color": COLOURS[1], "symbol": "x"}
+_COVERING_STYLE = {"color": COLOURS[0], "symbol": "circle"}
+_MISSING_STYLE = {"color": COLOURS[1], "symbol": "x"}
 
 
 def miss_mask(found: Intervals, truth: float) -> NDArray[np.bool_]:
@@ -35,7 +35,10 @@ def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
     misses = miss_mask(found, truth)
     numbers = np.arange(1, len(means) + 1)
     figure = go.Figure(layout={"template": "netlab", "title_text": title, "height": 420})
-    for name, chosen, look in (("holds the true mean", ~misses, _HOLDS), ("misses it", misses, _MISSES)):
+    for name, chosen, look in (
+        ("holds the true mean", ~misses, _COVERING_STYLE),
+        ("misses it", misses, _MISSING_STYLE),
+    ):
         if chosen.any():
             figure.add_scatter(
                 x=numbers[chosen].tolist(),

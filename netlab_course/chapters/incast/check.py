@@ -120,7 +120,7 @@ def _queues(runs: Runs) -> list[str]:
     return sorted({str(run.scenario["topology"]["links"][-1].get("aqm", "fifo")) for run in runs.values()})
 
 
-def _rooms(runs: Runs) -> list[int]:
+def _queue_capacities(runs: Runs) -> list[int]:
     """Return the packets for which that queue has room in these runs, each number once, sorted."""
     return sorted({run.scenario["topology"]["links"][-1]["queue_packets"] for run in runs.values()})
 
@@ -313,10 +313,10 @@ class Checks:
                 lambda runs: "; ".join(filter(None, _sysctls(runs))),
             ),
             as_good=Condition(
-                lambda runs: _rooms(runs)[-1] <= math.ceil(least_room(own.servers)) + SPARE_PACKETS,
+                lambda runs: _queue_capacities(runs)[-1] <= math.ceil(least_room(own.servers)) + SPARE_PACKETS,
                 "The room must be smaller: with less, too, the queries are in time.",
                 "How few packets can all servers together have on the way, and where are those?",
-                lambda runs: f"{_rooms(runs)[-1]} packets",
+                lambda runs: f"{_queue_capacities(runs)[-1]} packets",
             ),
             any_room=True,
             right="The servers learn of the queue before it is full, so that a timer is hardly ever needed.",
@@ -326,10 +326,10 @@ class Checks:
                 "Compute the room from the smallest windows and the path. Then try thresholds well below it.",
             ],
         )
-        self.repeated = self._repeated(own)
+        self.repeated = self._repetition_check(own)
 
     @staticmethod
-    def _repeated(own: StudentValues) -> Repetition:
+    def _repetition_check(own: StudentValues) -> Repetition:
         """Return the check of the repeated measurement of the last query with DCTCP in the rack of a student's
         numbers.
         """

@@ -11,7 +11,7 @@ import pandas as pd
 from netlab import plots
 from netlab.base.units import MS_PER_S
 from netlab.measure.results import Run
-from netlab_course.page_style import spaced
+from netlab_course.page_style import widen_columns
 
 LATE_MS = 100
 PORT = "sw to c"
@@ -61,7 +61,7 @@ def queries_table(runs: Mapping[Any, Run], name: str = "") -> pd.DataFrame:
                 "timeouts": int(run.flows["timeouts"].sum()),
             }
         )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 def slowest_answer(run: Run) -> tuple[str, int]:

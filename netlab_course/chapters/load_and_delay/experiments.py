@@ -14,7 +14,7 @@ from netlab.plots.theme import COLOURS, TEXT, Array, points, theory_line
 from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters.load_and_delay import settings
-from netlab_course.page_style import spaced
+from netlab_course.page_style import widen_columns
 
 KINDS: Mapping[str, tuple[Callable[[float, float], Scenario], float, float]] = {
     "one size": (settings.one_size, settings.SERVICE_MS, 0.0),
@@ -105,7 +105,7 @@ def load_table(found: pd.DataFrame) -> pd.DataFrame:
                 "packets there": f"{packets_per_ms * delay_ms.mean:.1f}",
             }
         )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 def length_table(by_length: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
@@ -128,7 +128,7 @@ def length_table(by_length: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
                 "in theory (%)": f"{100 * wait_share / relaxations**0.5:.0f}",
             }
         )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 def length_figure(by_length: Mapping[float, pd.DataFrame]) -> go.Figure:

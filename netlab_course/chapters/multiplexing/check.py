@@ -16,7 +16,7 @@ from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
 
-_PLAIN = LinkShape()
+_PLAIN_LINK = LinkShape()
 MIN_DRAWS, MIN_DRAW_S = 3, 20
 MIN_LONG_MBPS = 1.37
 """The double of h1-h9's goodput in Mbit/s with drop-tail queues and hosts that keep time."""
@@ -183,7 +183,7 @@ def _hosts_add_only_delay(run: Run) -> bool:
     allowed = {"a", "b", "delay_ms", "jitter_ms"}
     shapes = [shape for link in others for shape in (link, link.get("reverse") or {})]
     return all(
-        (value is None or name in {*allowed, "reverse"} or value == getattr(_PLAIN, name, value))
+        (value is None or name in {*allowed, "reverse"} or value == getattr(_PLAIN_LINK, name, value))
         for shape in shapes
         for name, value in shape.items()
     ) and all((shape.get("delay_ms") or 0) <= MAX_HOST_DELAY_MS for shape in shapes)

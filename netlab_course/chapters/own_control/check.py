@@ -195,7 +195,7 @@ def _goodputs(table: pd.DataFrame) -> pd.Series[float]:
     return wide["h2"] / wide["h1"]
 
 
-def _cuts(run: Run) -> list[float]:
+def _window_reductions(run: Run) -> list[float]:
     """Return, for each loss of a run's only flow after the first 2 s, the fraction (0 to 1) of the window that it left,
     in their order; a reduction may take several intervals.
     """
@@ -215,7 +215,7 @@ def _halves(run: Run) -> bool:
     """Return whether losses of a run's only flow leave about half of the window in the median, and no timeout came;
     False without a loss.
     """
-    cuts = _cuts(run)
+    cuts = _window_reductions(run)
     halved = bool(cuts) and abs(float(np.median(cuts)) - 0.5) < MAX_CUT_ERROR
     return halved and int(run.flows["timeouts"].sum()) == 0
 
@@ -224,7 +224,7 @@ def _cuts_in_words(run: Run) -> str:
     """Return the number of the window's reductions in a run, the part of the window that they leave in the median, and
     the number of timeouts, as text.
     """
-    cuts = _cuts(run)
+    cuts = _window_reductions(run)
     timeouts = f"timeouts: {run.flows['timeouts'].sum():.0f}"
     return f"cuts: {len(cuts)}, to {np.median(cuts):.2g} of the window; {timeouts}" if cuts else f"no cut; {timeouts}"
 
@@ -276,7 +276,7 @@ def _mean_queue_ms(run: Run) -> float:
     return float(run.flows["rtt_ms"].mean() - run.flows["rtt_min_ms"].min())
 
 
-def _fair(link: str, look_at: str) -> Condition:
+def _fairness_condition(link: str, look_at: str) -> Condition:
     """Return the condition that two flows of a class share a link with an index of Jain above 0.8; `link` names it in
     the sentence, `look_at` is the advice.
     """
@@ -397,7 +397,7 @@ class Checks:
                     "Above ssthresh_segments each acknowledgement adds delivered_segments / cwnd_segments; and a loss must set both.",
                     lambda runs: _growth_in_words(runs["alone"]),
                 ),
-                _fair(
+                _fairness_condition(
                     "the link",
                     "Does each object keep a flow of its own? Does it add the same for each RTT, whatever its window?",
                 ),
@@ -435,7 +435,9 @@ class Checks:
                     "A short queue is not worth an idle link. Does the window grow again when the rate has risen?",
                     lambda runs: ", ".join(f"{part:.2f} on {name}" for name, part in _parts_of_cubic(runs).items()),
                 ),
-                _fair("a steady link", "Does the second one see an RTT that the first one's queue is already in?"),
+                _fairness_condition(
+                    "a steady link", "Does the second one see an RTT that the first one's queue is already in?"
+                ),
                 Condition(
                     lambda runs: _mean_queue_ms(runs["two"]) < MAX_QUEUE_MS,
                     f"Two of it may keep no more than {MAX_QUEUE_MS} ms of queue on average; one BDP is 40 ms.",

@@ -14,10 +14,10 @@ from netlab_course.conditions import Condition, Measurement, duration, link_in_w
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
-_NEARLY, _SPARE = 0.9999, 1.1
+_NEARLY_WHOLE, _SPARE = 0.9999, 1.1
 _ROUNDED_C = 1.31
 """The constant of the formula for random losses as the chapter prints it; with many connections it gives one fewer."""
-_FULL = 0.93
+_FULL_SHARE = 0.93
 """The share of the limit that a window without spare room reaches: its round-trip time is a little longer than the delay."""
 
 
@@ -101,7 +101,7 @@ class Checks:
                     lambda run: f"streams={_flow(run)['streams']}",
                 ),
                 Condition(
-                    lambda run: window_mbps(run) >= _NEARLY * limit_mbps,
+                    lambda run: window_mbps(run) >= _NEARLY_WHOLE * limit_mbps,
                     "By theory its window must allow what the link allows.",
                     "How many bytes must be in flight, so that a window for each round trip fills the link?",
                     window_in_words,
@@ -113,7 +113,9 @@ class Checks:
                     window_in_words,
                 ),
                 Condition(
-                    lambda run: run.scenario["duration_s"] >= 3 and run.goodput_mbps(1).iloc[0] >= _FULL * limit_mbps,
+                    lambda run: (
+                        run.scenario["duration_s"] >= 3 and run.goodput_mbps(1).iloc[0] >= _FULL_SHARE * limit_mbps
+                    ),
                     "It must run for 3 s at least, and after the first second the link must be full.",
                     "run.goodput_mbps(after_s=1) says what was measured.",
                     lambda run: f"{duration(run)}; {run.goodput_mbps(1).iloc[0]:.4g} Mbit/s",
@@ -127,7 +129,9 @@ class Checks:
             ],
         )
 
-        def filling(rate_mbps: float, c: float = theory.MATHIS_RANDOM_C, rtt_ms: float = own.big_rtt_ms) -> float:
+        def full_link_connections(
+            rate_mbps: float, c: float = theory.MATHIS_RANDOM_C, rtt_ms: float = own.big_rtt_ms
+        ) -> float:
             """Return the number of connections, with its fraction, that fill a link of this rate by the square-root
             formula with the constant `c`, this round-trip time and the student's loss rate.
             """
@@ -135,29 +139,29 @@ class Checks:
 
         big_limit_mbps = theory.tcp_goodput_limit_mbps(own.big_mbps)
         big = own.big_mbps, own.big_rtt_ms, own.big_loss_rate
-        rounded = settings.needed(*big, c=_ROUNDED_C)
+        rounded = settings.min_connections(*big, c=_ROUNDED_C)
         self.needed = _Connections(
             rounded=rounded,
             name="connections that fill the big link",
-            expected=lambda: float(settings.needed(*big)),
+            expected=lambda: float(settings.min_connections(*big)),
             unit="",
             # A connection fewer does not fill the link.
-            tolerance=0.3 / settings.needed(*big),
+            tolerance=0.3 / settings.min_connections(*big),
             whole=True,
             misconceptions=slips(
-                min(settings.needed(*big), rounded) - 1,
+                min(settings.min_connections(*big), rounded) - 1,
                 "With so many a little is left over: round up.",
-                math.ceil(filling(own.big_mbps)),
+                math.ceil(full_link_connections(own.big_mbps)),
                 "The link's rate carries headers, too: of 1514 bytes 1448 are data.",
-                math.ceil(filling(big_limit_mbps, theory.MATHIS_C)),
+                math.ceil(full_link_connections(big_limit_mbps, theory.MATHIS_C)),
                 "This is with the constant 1.22 for periodic losses. These are random: 1.31.",
-                filling(own.big_mbps),
+                full_link_connections(own.big_mbps),
                 "The link's rate carries headers, too: of 1514 bytes 1448 are data.",
-                filling(big_limit_mbps, theory.MATHIS_C),
+                full_link_connections(big_limit_mbps, theory.MATHIS_C),
                 "This is with the constant 1.22 for periodic losses. These are random: 1.31.",
-                filling(big_limit_mbps) * 8,
+                full_link_connections(big_limit_mbps) * 8,
                 "A segment has bytes, a rate counts bits: a byte has 8 bits.",
-                filling(big_limit_mbps) * math.sqrt(own.big_loss_rate),
+                full_link_connections(big_limit_mbps) * math.sqrt(own.big_loss_rate),
                 "One connection's rate has the square root of the loss rate in it, not the loss rate itself.",
             ),
             right="Each further connection brings as much as the first, until the link is full.",

@@ -15,7 +15,7 @@ from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 from netlab_course.own_numbers import OwnNumbers
-from netlab_course.page_style import spaced
+from netlab_course.page_style import widen_columns
 
 WAN_MBPS = 10_000
 RTT_MS = 20
@@ -56,7 +56,7 @@ def one_mbps(loss_rate: float, rtt_ms: float = RTT_MS) -> float:
     return float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, loss_rate, theory.MATHIS_RANDOM_C))
 
 
-def needed(rate_mbps: float, rtt_ms: float, loss_rate: float, c: float = theory.MATHIS_RANDOM_C) -> int:
+def min_connections(rate_mbps: float, rtt_ms: float, loss_rate: float, c: float = theory.MATHIS_RANDOM_C) -> int:
     """Return the smallest number of Reno connections that fill a link of this rate with this random loss rate (0 to 1),
     by the square-root formula with the constant `c`.
     """
@@ -125,7 +125,7 @@ def suspects_table(found: pd.DataFrame) -> pd.DataFrame:
     """Return the table of `suspects` for printing, with its delays and rates rounded as text."""
     rates = found[["formula", "measured", "+-", "most"]]
     texts = rates.apply(lambda column: column.map(lambda mbps: f"{mbps:.0f}" if mbps >= 100 else f"{mbps:.1f}"))
-    return spaced(found.assign(**{"delay (ms)": found["delay (ms)"].map("{:g}".format)}, **texts))
+    return widen_columns(found.assign(**{"delay (ms)": found["delay (ms)"].map("{:g}".format)}, **texts))
 
 
 def shared_path(streams: int, neighbours: int, loss_rate: float, seed: int = 1) -> Scenario:

@@ -16,7 +16,7 @@ from netlab.measure.results import Run
 from netlab.plots.theme import TEXT, hover, points
 from netlab.runs.replications import Interval, interval
 from netlab_course.chapters.queues.settings import BASE_RTT_MS, RATE_MBPS
-from netlab_course.page_style import spaced
+from netlab_course.page_style import widen_columns
 
 WARM_UP_S = 5
 LAB_SETTLED_S = run_length_s(60, real_s=25)
@@ -65,7 +65,7 @@ def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
                 "RTT, epfl (ms)": f"{theirs[2]:.0f}",
             }
         )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
@@ -90,7 +90,7 @@ def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
                 "sent again": int(run.flows["retransmits"].sum()),
             }
         )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 def thresholds_table(runs: Mapping[int, Run]) -> pd.DataFrame:
@@ -282,7 +282,7 @@ def pages_table(found: pd.DataFrame) -> pd.DataFrame:
     """Return a table for printing with a row for each queue in the table of `compared_table`: the link's utilization in
     % with its interval, the mean waits in ms, and the median and the slowest page in s.
     """
-    return spaced(
+    return widen_columns(
         pd.DataFrame(
             [
                 {
@@ -315,4 +315,4 @@ def together_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
             row[f"{flow} (Mbit/s)"] = f"{interval([mean['goodput_mbps'] for mean in means]):.1f}"
             row[f"{flow} wait (ms)"] = f"{np.mean([mean['rtt_ms'] for mean in means]) - BASE_RTT_MS:.0f}"
         rows.append(row)
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))

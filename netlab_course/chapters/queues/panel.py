@@ -20,7 +20,7 @@ WARM_UP_S = 3
 PAGE_EVERY_S = 1.5
 PAGES = 6
 SECONDS = 12
-EARLIER = 12
+MAX_EARLIER_RUNS = 12
 
 
 def queue(discipline: str, allowed_ms: float) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
     return figure.update_yaxes(title_text="Link in use (%)", range=[40, 102])
 
 
-@panel_maker(earlier=EARLIER)
+@panel_maker(earlier=MAX_EARLIER_RUNS)
 def panel() -> PanelParts:
     """Return the parts of a panel that shows a download with pages and pings of a neighbour, the link's utilization,
     and the waits of both: its controls, and the functions that make its scenario and its figure.

@@ -142,7 +142,7 @@ class BreakingSchedule(Check):
                 Status.FAILED,
                 f"numbers modulo {self.modulus} survive this schedule: each of the {case['pieces']} pieces is delivered once, "
                 "in order.",
-                *_unsent(case, broken),
+                *_unsent_datagrams(case, broken),
             )
         if whole["delivered"] != list(range(case["pieces"])):
             return self._result(
@@ -186,7 +186,7 @@ def _is_real(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _unsent(case: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+def _unsent_datagrams(case: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each datagram that the schedule `case` names but the transfer with the result `found` never
     sent.
     """

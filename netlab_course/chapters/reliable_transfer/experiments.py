@@ -25,7 +25,7 @@ from netlab_course.chapters.reliable_transfer.settings import (
     RTT_MS,
     TIMEOUT_MS,
 )
-from netlab_course.page_style import spaced
+from netlab_course.page_style import widen_columns
 
 STOP_AND_WAIT = Protocol(StopAndWaitSender, InOrderReceiver)
 GO_BACK_N = Protocol(GoBackNSender, InOrderReceiver)
@@ -93,7 +93,7 @@ def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
     formula.
     """
     near, far = intervals(found), intervals(wide)
-    return spaced(
+    return widen_columns(
         pd.DataFrame(
             [
                 {
@@ -140,4 +140,4 @@ def together_table(found: pd.DataFrame) -> pd.DataFrame:
                 "RTT (ms)": f"{runs['rtt_ms'].mean():.0f}",
             }
         )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))

@@ -179,7 +179,7 @@ def _late_acks() -> dict[str, Any]:
     )
 
 
-def _four(says: str, latest_s: float | None = 1.5, **more: Any) -> dict[str, Any]:
+def _window_of_four(says: str, latest_s: float | None = 1.5, **more: Any) -> dict[str, Any]:
     """Return a schedule of twelve pieces and a window of four with the advice `says`, whose last piece must arrive by
     `latest_s` in s (None: at any time); `more` has other entries as for `schedule`.
     """
@@ -263,47 +263,49 @@ STOP_AND_WAIT = [
 ]
 
 GO_BACK_N = [
-    _four(
+    _window_of_four(
         "Nothing is lost, and no datagram is late. When the window moves, the oldest piece in flight is another one, and the timer must "
         "be for that one.",
         most_sent=12,
         latest_s=0.3,
     ),
     *_interrupted_transfer(12, 4),
-    _four("After a loss all pieces in flight go again, and the window moves on.", lost=["data 2"], most_sent=17),
-    _four(
+    _window_of_four(
+        "After a loss all pieces in flight go again, and the window moves on.", lost=["data 2"], most_sent=17
+    ),
+    _window_of_four(
         "The piece is lost twice. Is the timer set again when all goes again?", lost=["data 2", "data 6"], most_sent=21
     ),
-    _four(
+    _window_of_four(
         "An ACK says which piece the receiver waits for, so a later one makes up for one that is lost.",
         lost=["ack 2", "ack 5", "ack 6"],
         most_sent=12,
         latest_s=0.4,
     ),
-    _four(
+    _window_of_four(
         "The last piece is lost. An ACK for an earlier one must not switch the timer off: it is for the oldest piece in flight.",
         lost=["data 12"],
         most_sent=13,
     ),
-    _four(
+    _window_of_four(
         "An old ACK comes after newer ones. It must not move the window back, or the sender forgets what is in flight.",
         late_s={"ack 1": 0.11},
         lost=["data 11"],
         most_sent=14,
     ),
-    _four(
+    _window_of_four(
         "An ACK that says the same as the one before it does not move the window. It must leave the timer alone.",
         lost=["data 2"],
         late_s={"data 4": 0.2},
         latest_s=0.65,
     ),
-    _four(
+    _window_of_four(
         "All ACKs of a window are lost, so all of it is sent twice. The receiver answers each copy with the same ACK. Equal ACKs need "
         "not mean a loss: a sender that takes them for one may send one piece again, but not all.",
         lost=every(1, 1, 4, "ack"),
         most_sent=17,
     ),
-    _four(_EARLY_TIMER, late_s=dict.fromkeys(every(1, 1, 4, "ack"), _BEFORE_TIMEOUT_S), most_sent=12),
+    _window_of_four(_EARLY_TIMER, late_s=dict.fromkeys(every(1, 1, 4, "ack"), _BEFORE_TIMEOUT_S), most_sent=12),
     schedule(
         "Sequence numbers wrap. How far an ACK moves the window is a difference modulo 256.",
         WRAPS,
@@ -313,18 +315,20 @@ GO_BACK_N = [
 ]
 
 SELECTIVE_REPEAT = [
-    _four("Nothing is lost: deliver each piece as it comes.", most_sent=12, latest_s=0.3),
+    _window_of_four("Nothing is lost: deliver each piece as it comes.", most_sent=12, latest_s=0.3),
     *_interrupted_transfer(12, 4),
-    _four(
+    _window_of_four(
         "One piece is lost, and one must go again. Are the pieces that came early kept?", lost=["data 2"], most_sent=13
     ),
-    _four(
+    _window_of_four(
         "The ACK is lost, so a piece comes again that was delivered long ago. It needs its ACK again, or the sender never moves on.",
         lost=["ack 2"],
         most_sent=13,
     ),
-    _four("The pieces arrive in another order.", late_s={"data 1": 0.03, "data 7": 0.02}, most_sent=12, latest_s=None),
-    _four("The path makes copies.", twice=["data 3", "data 4", "ack 6"], most_sent=12, latest_s=None),
+    _window_of_four(
+        "The pieces arrive in another order.", late_s={"data 1": 0.03, "data 7": 0.02}, most_sent=12, latest_s=None
+    ),
+    _window_of_four("The path makes copies.", twice=["data 3", "data 4", "ack 6"], most_sent=12, latest_s=None),
     schedule(
         "Sequence numbers wrap. An old piece that comes again is behind the window, up to 128 numbers here. A receiver that keeps it "
         "delivers it one round of numbers later.",

@@ -60,8 +60,8 @@ class Checks:
         self.stairs = _stairs()
         self.window = _window(own)
         self.staircase = _staircase(own)
-        self.cut = _cut()
-        self.repeated = _repeated(own)
+        self.cut = _cut_link_check()
+        self.repeated = _repetition_check(own)
 
 
 def _stairs() -> Function:
@@ -277,7 +277,7 @@ def _loses_by_itself(run: Run) -> bool:
     return not shapes or any(shape.loss_rate or shape.burst_loss for shape in shapes)
 
 
-def _cut() -> Measurement:
+def _cut_link_check() -> Measurement:
     """Return the check of a student's run in which a link is cut while a packet of the handshake passes; it is the same
     for all students.
     """
@@ -333,7 +333,7 @@ def late_percent(table: pd.DataFrame, late_s: float = LATE_S) -> pd.Series[float
     return 100 * (table["completion_s"] > late_s).groupby(table["seed"]).mean()
 
 
-def _repeated(own: StudentValues) -> Repetition:
+def _repetition_check(own: StudentValues) -> Repetition:
     """Return the check of the repeated measurement of pages that a lost handshake delays, at the loss rate of a
     student's numbers.
     """

@@ -15,7 +15,7 @@ from netlab_course.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, QUEUE_
 DISCIPLINES = {"drop-tail": "fifo", "one for each flow": "fq_codel"}
 MIN_UDP_MBPS, MAX_UDP_MBPS = 0.1, 20.0
 SECONDS = 20
-EARLIER = 12
+MAX_EARLIER_RUNS = 12
 
 _UDP_SHARE = PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES)
 _TCP_SHARE = theory.MSS_BYTES / theory.tcp_wire_bytes()
@@ -32,7 +32,7 @@ def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
     return shares["TCP"] * _TCP_SHARE, shares["UDP"] * _UDP_SHARE
 
 
-@panel_maker(earlier=EARLIER)
+@panel_maker(earlier=MAX_EARLIER_RUNS)
 def panel() -> PanelParts:
     """Return the parts of a panel that shows a TCP connection beside UDP of some rate on 5 Mbit/s, and the effect of
     the queue: its controls, and the functions that make its scenario and its figure.

@@ -18,7 +18,7 @@ from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp, Traffic, Udp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
-from netlab_course.page_style import spaced
+from netlab_course.page_style import widen_columns
 from netlab_course.statements import stated_number
 
 RATE_MBPS = 5
@@ -216,7 +216,7 @@ def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> p
     `wait`, a student's, of the first timer in ms and the loss rate; "-" from a loss rate of 0.5 on.
     """
     waits = [f"{wait(FIRST_TIMER_MS, rate) / 1000:.2f}" if rate < 0.5 else "-" for rate in table.index]
-    return spaced(
+    return widen_columns(
         pd.DataFrame(
             {
                 "measured": table["measured"].map("{:.0f}".format),

@@ -16,7 +16,7 @@ from netlab.runs.replications import interval
 from netlab.traffic import Udp
 from netlab_course.chapters.udp_loss import settings
 from netlab_course.own_numbers import StudentValues
-from netlab_course.page_style import spaced
+from netlab_course.page_style import widen_columns
 
 RIVAL_MBPS = settings.RIVAL_TOO_FAST * settings.RATE_MBPS
 """The rate of a link that is too fast by the share of a wire's framing at 1000 bytes."""
@@ -102,7 +102,7 @@ def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
                 "whole step": f"{flow['loss_rate']:.2%}",
             }
         )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -171,7 +171,7 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
                     "loss, here": f"{interval(mine['loss_rate']):.1%}",
                 }
             )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 def published_shares(found: pd.DataFrame) -> pd.DataFrame:
@@ -192,7 +192,7 @@ def published_shares(found: pd.DataFrame) -> pd.DataFrame:
                     "loss, epfl": "-" if losses is None else f"{losses[index]:.1%}",
                 }
             )
-    return spaced(pd.DataFrame(rows))
+    return widen_columns(pd.DataFrame(rows))
 
 
 def shares_figure(found: pd.DataFrame) -> plots.Comparison:

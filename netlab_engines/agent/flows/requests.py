@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @functools.cache
-def _nowhere() -> mmap.mmap:
+def _discard_buffer() -> mmap.mmap:
     """Return a buffer of RECEIVE_CHUNK_BYTES bytes, the same at each call, for `recv_into` with MSG_TRUNC, which
     discards the data and never writes to the buffer, so that it takes no memory.
     """
@@ -121,7 +121,7 @@ class RequestConnection(TcpConnection):
         while not self.is_closed:
             try:
                 left_bytes = min(self._request_bytes - read_bytes, RECEIVE_CHUNK_BYTES)
-                count = source.recv_into(_nowhere(), left_bytes, socket.MSG_TRUNC)
+                count = source.recv_into(_discard_buffer(), left_bytes, socket.MSG_TRUNC)
             except BlockingIOError:
                 waiting.poll()
                 continue
@@ -153,7 +153,7 @@ class RequestConnection(TcpConnection):
             client.settimeout(None)
             while left_bytes:
                 chunk_bytes = min(left_bytes, RECEIVE_CHUNK_BYTES)
-                count = client.recv_into(_nowhere(), chunk_bytes, socket.MSG_TRUNC | socket.MSG_WAITALL)
+                count = client.recv_into(_discard_buffer(), chunk_bytes, socket.MSG_TRUNC | socket.MSG_WAITALL)
                 if self.is_closed or count == 0:
                     return False
                 left_bytes -= count

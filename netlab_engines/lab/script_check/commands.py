@@ -26,7 +26,7 @@ FUNCTIONS = frozenset(
     ]
 )
 MODULES = frozenset(["os", "subprocess", "commands", "util"])
-FORMATTED = re.compile(r"%(?:\(\w+\))?[#0\- +]*[\d*]*(?:\.[\d*]+)?[a-zA-Z]")
+FORMAT_FIELD = re.compile(r"%(?:\(\w+\))?[#0\- +]*[\d*]*(?:\.[\d*]+)?[a-zA-Z]")
 FIELD = re.compile(r"\{[^{}]*\}")
 PIECE = re.compile(
     r"""(?P<space>[ \t]+|\\\n)
@@ -143,7 +143,7 @@ def _texts(node: ast.expr, constants: dict[str, list[str]]) -> list[str]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return [left + right for left in _texts(node.left, constants) for right in _texts(node.right, constants)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        return [FORMATTED.sub(HOLE, text).replace("%%", "%") for text in _texts(node.left, constants)]
+        return [FORMAT_FIELD.sub(HOLE, text).replace("%%", "%") for text in _texts(node.left, constants)]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
         return [
             FIELD.sub(HOLE, text.replace("{{", "{").replace("}}", "}")) for text in _texts(node.func.value, constants)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-LEAVING = frozenset(["exit", "quit", "_exit", "abort", "error", "parse_args", "parse_known_args", "getopt"])
+EXITING_CALLS = frozenset(["exit", "quit", "_exit", "abort", "error", "parse_args", "parse_known_args", "getopt"])
 """Names of functions that may end a script."""
 VERSIONS = ("version_info", "hexversion", "PY2", "PY3", "python_version", "version")
-CATCHING = frozenset(["ImportError", "ModuleNotFoundError", "NameError", "AttributeError", "TypeError"])
+CAUGHT_ERRORS = frozenset(["ImportError", "ModuleNotFoundError", "NameError", "AttributeError", "TypeError"])
 CATCHING_ALL = frozenset({"Exception", "BaseException"})
 MAX_PREPARED_STATEMENTS = 3
 """A longer `try` block that catches everything is there for other failures."""
@@ -136,7 +136,7 @@ def _may_leave(node: ast.stmt) -> bool:
     for part in _own_parts(node):
         if isinstance(part, (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)):
             return True
-        if isinstance(part, ast.Call) and last_name(part.func) in LEAVING:
+        if isinstance(part, ast.Call) and last_name(part.func) in EXITING_CALLS:
             return True
     return False
 
@@ -186,4 +186,4 @@ def _catches(handler: ast.ExceptHandler, statements: int) -> bool:
     if handler.type is None:
         return statements <= MAX_PREPARED_STATEMENTS
     names = {last_name(part) for part in ast.walk(handler.type) if isinstance(part, (ast.Name, ast.Attribute))}
-    return bool(names & CATCHING) or (bool(names & CATCHING_ALL) and statements <= MAX_PREPARED_STATEMENTS)
+    return bool(names & CAUGHT_ERRORS) or (bool(names & CATCHING_ALL) and statements <= MAX_PREPARED_STATEMENTS)

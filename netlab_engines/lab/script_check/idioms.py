@@ -99,7 +99,7 @@ def _idioms(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tup
             # Python 3.14 takes the name of the exception for another one.
             last = node.type.elts[-1] if node.type.elts else None
             if isinstance(last, ast.Name) and last.id.islower() and last.id not in bound:
-                yield last, python2.EXCEPT, False
+                yield last, python2.EXCEPT_ADVICE, False
 
 
 def _print_operators(node: ast.BinOp) -> Iterator[tuple[ast.expr, str, bool]]:

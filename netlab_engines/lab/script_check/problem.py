@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MAX_LINES_NAMED = 5
-LAST = 1 << 30
+LAST_LINE = 1 << 30
 
 
 @dataclass
@@ -44,5 +44,6 @@ def merge(problems: list[Problem]) -> list[Problem]:
         merged.lines += problem.lines
         merged.stops |= problem.stops
     return sorted(
-        found.values(), key=lambda each: (not each.stops, each.path != problems[0].path, min(each.lines, default=LAST))
+        found.values(),
+        key=lambda each: (not each.stops, each.path != problems[0].path, min(each.lines, default=LAST_LINE)),
     )

@@ -32,7 +32,7 @@ LONG = re.compile(r"(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]*|[1-9]\d*)[lL]\Z")
 
 PRINT = "print without parentheses is Python 2."
 EXEC = "exec without parentheses is Python 2."
-EXCEPT = "`except A, b` is Python 2; Python 3 writes `except A as b`."
+EXCEPT_ADVICE = "`except A, b` is Python 2; Python 3 writes `except A as b`."
 RAISE = "`raise A, b` is Python 2; Python 3 writes `raise A(b)`."
 BACKTICKS = "backticks are Python 2; Python 3 writes repr(...)."
 OLD_NOT_EQUAL = "<> is Python 2; Python 3 writes !=."
@@ -153,7 +153,7 @@ class Rewriting:
                     self._note(RAISE, first, token.start, token.end, "(")
                     self._edits.append((words[-1].end, words[-1].end, ")"))
                 elif [each.kind for each in words[number + 1 : number + 2]] == ["name"]:
-                    self._note(EXCEPT, first, token.start, token.end, " as")
+                    self._note(EXCEPT_ADVICE, first, token.start, token.end, " as")
                 return
 
     def _parameters(self, words: list[Token]) -> None:

@@ -18,7 +18,7 @@ from netlab_engines.lab.script_check import execution, python2
 from netlab_engines.lab.script_check.problem import Problem
 
 MAX_BYTES = 4 << 20
-NOTHING = ast.Module(body=[], type_ignores=[])
+EMPTY_MODULE = ast.Module(body=[], type_ignores=[])
 CONVERTER = "fissix"
 """A package of PyPI that converts Python 2 to Python 3 on every Python from 3.8 on; Python's own 2to3 ended with 3.12."""
 
@@ -53,7 +53,7 @@ def read_source(path: Path) -> Source:
     """
     failure = _reading_error(path)
     if failure is not None:
-        return Source(path, NOTHING, [Problem(path, failure, stops=True)])
+        return Source(path, EMPTY_MODULE, [Problem(path, failure, stops=True)])
     data = path.read_bytes()
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
@@ -145,19 +145,21 @@ def _parse(path: Path, text: str, problems: list[Problem]) -> Source:
         found.append(Problem(path, python2.TABS, [error.lineno or 1], stops=True))
     if left is not None and (not found or not _is_python2(rewriting)):
         # Nothing speaks for Python 2.
-        return Source(path, NOTHING, [*problems, _syntax_problem(path, error)])
+        return Source(path, EMPTY_MODULE, [*problems, _syntax_problem(path, error)])
     problems += found
     if left is not None:
         problems.append(_syntax_problem(path, left))
     problems.append(Problem(path, conversion(path, tabs, bool(rewriting.found)), stops=True))
-    return Source(path, NOTHING if left is not None else ast.parse(rewriting.text), problems)
+    return Source(path, EMPTY_MODULE if left is not None else ast.parse(rewriting.text), problems)
 
 
 def _is_python2(rewriting: python2.Rewriting) -> bool:
     """Return whether a rewriting found syntax that certainly is Python 2's: its print, exec, backticks or `except A,
     b`.
     """
-    return any(what in (python2.PRINT, python2.EXCEPT, python2.BACKTICKS, python2.EXEC) for what, _ in rewriting.found)
+    return any(
+        what in (python2.PRINT, python2.EXCEPT_ADVICE, python2.BACKTICKS, python2.EXEC) for what, _ in rewriting.found
+    )
 
 
 def _syntax_error(text: str, path: Path) -> SyntaxError | None:
