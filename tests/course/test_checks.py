@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import statistics
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,53 +15,13 @@ from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from netlab import theory
 from netlab.network.link import Link, LinkShape
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp, Udp
 from netlab_course import answers, checks, conditions, diagnosis
-from netlab_course.checks import Choice, Function, Misconception, Number, Status, formula_slips, slips
+from netlab_course.checks import Choice, Function, Misconception, Number, Status, slips
 from netlab_course.conditions import Build, Condition
-from tests.chapters.checking import count_tries
-
-
-def limit(rate_mbps: float, payload_bytes: int) -> float:
-    return rate_mbps * payload_bytes / (payload_bytes + 42)
-
-
-NUMBER = Number(name="limit", expected=4.798, unit="Mbit/s", tolerance=0.005, right="Keep it.")
-FUNCTION = Function(
-    name="limit",
-    reference=limit,
-    cases=[{"rate_mbps": 5, "payload_bytes": 1000}, {"rate_mbps": 100, "payload_bytes": 1470}],
-    unit="Mbit/s",
-    tolerance=0.001,
-    misconceptions=[
-        Misconception(
-            lambda rate_mbps, payload_bytes: rate_mbps * payload_bytes / (payload_bytes + 66),
-            "Preamble counted.",
-        )
-    ],
-)
-
-
-def verdict_text(result: checks.Result) -> str:
-    """Undo the wrapping of a verdict."""
-    return " ".join(str(result).split())
-
-
-def stub_dots(rate_mbps: float, payload_bytes: int) -> float:  # type: ignore[empty-body]
-    """Return the limit in Mbit/s."""
-    ...  # noqa: PIE790 (as above)
-
-
-def stub_raises(rate_mbps: float, payload_bytes: int) -> float:
-    raise NotImplementedError
-
-
-def stub_assigns(rate_mbps: float, payload_bytes: int) -> object:
-    result = ...
-    return result  # noqa: RET504 (a student's stub as it stands in a chapter)
+from tests.course.example_checks import FUNCTION, NUMBER, limit, verdict_text
 
 
 @pytest.mark.parametrize("check", [NUMBER, FUNCTION])
@@ -73,23 +31,9 @@ def test_an_ellipsis_is_not_attempted(check: checks.Check, missing: object, caps
     assert capsys.readouterr().out == "· limit: not attempted yet.\n"
 
 
-@pytest.mark.parametrize("stub", [stub_dots, stub_raises, stub_assigns])
-def test_a_function_stub_is_not_attempted(stub: object) -> None:
-    assert FUNCTION.judge(stub).status is Status.NOT_ATTEMPTED
-
-
 def test_a_list_with_a_gap_in_it_is_not_attempted() -> None:
     build = Build(name="flows", kind=list, conditions=[])
     assert build.judge([1, ...]).status is Status.NOT_ATTEMPTED
-
-
-def test_a_missing_return_is_an_attempt() -> None:
-    def forgot(rate_mbps: float, payload_bytes: int) -> None:
-        limit(rate_mbps, payload_bytes)
-
-    result = FUNCTION.judge(forgot)
-    assert result.status is Status.FAILED
-    assert "is a `return` missing?" in verdict_text(result)
 
 
 def test_right_answer_shows_result_and_lesson() -> None:
@@ -174,12 +118,6 @@ def test_a_number_cannot_be_bisected(times: float) -> None:
     assert check.judge(4.798 * times).status is Status.FAILED
 
 
-def test_failing_function_is_reported_with_the_side_of_a_trial() -> None:
-    assert "It is too large, by less than a half" in verdict_text(
-        FUNCTION.judge(lambda rate_mbps, payload_bytes: 1.3 * 4.798)
-    )
-
-
 @pytest.mark.parametrize("check", [NUMBER, FUNCTION, Choice(name="which", answer="a", reasons={"a": "Yes."})])
 def test_tab_on_a_check_offers_nothing_that_holds_the_answer(check: checks.Check) -> None:
     shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
@@ -195,150 +133,11 @@ def test_tolerance_is_absolute_when_zero_is_expected() -> None:
     assert loss.judge(0.002).status is Status.FAILED
 
 
-def test_a_right_function_passes() -> None:
-    assert verdict_text(FUNCTION.judge(limit)) == (
-        "✓ limit: all 2 trials agree within 0.1 %; for rate_mbps=5, payload_bytes=1000 it gives 4.798 Mbit/s."
-    )
-
-
-def test_netlabs_own_function_is_reported_as_not_counting_in_grading() -> None:
-    own = theory.bdp_bytes
-    check = Function(name="BDP", reference=own, cases=[{"rate_mbps": 5, "rtt_ms": 40}], unit="bytes", tolerance=0.001)
-    heard = verdict_text(check.judge(own))
-    assert heard.startswith("✓") and "does not count in grading: write yours out" in heard
-    assert "grading" not in verdict_text(check.judge(lambda rate_mbps, rtt_ms: rate_mbps * rtt_ms * 125))
-
-
-def test_function_may_consume_its_arguments() -> None:
-    def mean(data: list[float]) -> float:
-        return sum(data.pop() for _ in range(2)) / 2
-
-    check = Function(name="mean", reference=statistics.fmean, cases=[{"data": [1.0, 2.0]}], unit="", tolerance=0.001)
-    assert [check.judge(mean).status for _ in range(2)] == [Status.PASSED] * 2
-
-
-def test_a_known_wrong_formula_gets_its_own_sentence() -> None:
-    def ethernet(rate_mbps: float, payload_bytes: int) -> float:
-        return rate_mbps * payload_bytes / (payload_bytes + 66)
-
-    assert "Preamble counted." in verdict_text(FUNCTION.judge(ethernet))
-
-
-def test_a_function_right_for_the_first_case_only_fails() -> None:
-    result = FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042)
-    assert result.status is Status.FAILED
-    assert "rate_mbps=100, payload_bytes=1470" in verdict_text(result)
-    assert "is a number written into the function" in verdict_text(result)
-
-
-@pytest.mark.parametrize("digits", [2, 3])
-def test_a_rounded_result_is_named_and_no_suspected_constant(digits: int) -> None:
-    def rounded(rate_mbps: float, payload_bytes: int) -> float:
-        return float(f"{limit(rate_mbps, payload_bytes):.{digits}g}")
-
-    text = verdict_text(replace(FUNCTION, tolerance=1e-6).judge(rounded))
-    assert "too few: return the number as it is computed, not rounded" in text
-    assert "is a number written into the function" not in text
-
-
-def test_a_probe_can_only_be_called() -> None:
-    """Its attributes or its text would be the answer."""
-
-    class Probe:
-        def __init__(self, right: float) -> None:
-            self.right = right
-
-        def __call__(self, offered: float) -> float:
-            return min(offered, self.right)
-
-        def __repr__(self) -> str:
-            return f"<{self.right}>"
-
-    check = Function(
-        name="search",
-        reference=lambda probe: probe.right,
-        cases=[{"probe": Probe(3.0)}, {"probe": Probe(4.0)}],
-        unit="",
-        tolerance=0.01,
-    )
-    assert check.judge(lambda probe: probe(10)).status is Status.PASSED
-    assert "AttributeError" in verdict_text(check.judge(lambda probe: probe.right))
-    assert [repr(check.arguments(case)["probe"]) for case in check.cases] == ["<probe 1>", "<probe 2>"]
-    with pytest.raises(TypeError):
-        vars(check.arguments(check.cases[0])["probe"])
-    assert "is a number written into" in verdict_text(check.judge(lambda probe: 3.0))
-
-
-def test_named_mistake_in_a_later_case_is_not_reported_as_a_constant() -> None:
-    thousandfold = FUNCTION.judge(
-        lambda rate_mbps, payload_bytes: limit(rate_mbps, payload_bytes) * (1, 1000)[rate_mbps > 5]
-    )
-    assert "a thousand times too large" in verdict_text(thousandfold)
-    assert "is a number written into the function" not in verdict_text(thousandfold)
-
-
-def test_a_function_that_raises_is_quoted_not_propagated() -> None:
-    def broken(rate_mbps: float, payload_bytes: int) -> float:
-        return rate_mbps / 0
-
-    told = verdict_text(FUNCTION.judge(broken))
-    assert "raised ZeroDivisionError: division by zero (in the line `return rate_mbps / 0`)" in told
-
-
-def test_refusal_of_the_exercise_is_reported_with_the_students_line() -> None:
-    def too_many(rate_mbps: float, payload_bytes: int) -> float:
-        return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)
-
-    told = verdict_text(FUNCTION.judge(too_many))
-    assert "for rate_mbps=5, payload_bytes=1000: rate_mbps must be" in told
-    assert "(in the line `return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)`)" in told
-    assert "raised" not in told
-
-
-def test_wrong_signature_is_reported() -> None:
-    assert "keep the names that the cell came with" in verdict_text(FUNCTION.judge(lambda r, p: 1.0))
-
-
-def test_result_of_a_call_in_place_of_the_function_is_reported() -> None:
-    assert "no parentheses" in verdict_text(FUNCTION.judge(4.8))
-
-
-def test_a_figure_written_into_the_function_is_suspected() -> None:
-    assert "is a number written into the function" in verdict_text(
-        FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042)
-    )
-
-
-@given(st.integers(min_value=1101, max_value=9999).filter(lambda n: n % 10), st.floats(min_value=-1e4, max_value=1e4))
-def test_a_wrong_number_never_earns_the_right_one(thousandths: int, answer: float) -> None:
-    check = Number(name="x", expected=lambda: thousandths / 1000, unit="", tolerance=0.001)
-    result = check.judge(answer)
-    if result.status is Status.FAILED:
-        told = verdict_text(result).replace(answers.with_unit(answer, ""), "")
-        assert f"{thousandths / 1000:.3f}" not in told
-
-
 def test_a_failed_check_names_the_call_that_gives_a_hint() -> None:
     check = Number(name="x", expected=1, unit="", tolerance=0.1, hints=["Look."])
     check.key = "limit"
     assert "chapter.check.limit.hint()" in verdict_text(check.judge(2))
     assert "hint" not in verdict_text(check.judge(1))
-
-
-def test_a_right_answer_is_taken_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
-    assert NUMBER.take(4.8, 0.0) == 4.8
-    assert FUNCTION.take(limit, stub_dots) is limit
-    assert NUMBER.take(48, None) is None
-    assert capsys.readouterr().out == ""
-
-
-def test_replacement_of_a_wrong_answer_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    assert NUMBER.take(48, 0.0) == 0.0
-    assert FUNCTION.take(stub_dots, limit) is limit
-    assert capsys.readouterr().out.splitlines() == [
-        "Exercise 'limit' is open: this cell takes 0.0 instead of your answer.",
-        "Exercise 'limit' is open: this cell takes a working function instead of your answer.",
-    ]
 
 
 def test_a_wrong_design_that_can_run_is_taken_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -378,25 +177,6 @@ def test_message_about_a_forgotten_bracket_holds_no_answer() -> None:
         assert "5" not in shown
     assert repr(check.hint) == "For a hint add the parentheses: chapter.check.limit.hint()"
     assert "put your answer in parentheses" in repr(check)
-
-
-def test_a_function_that_does_not_come_back_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    def endless(rate_mbps: float, payload_bytes: int) -> float:
-        while rate_mbps:
-            pass
-        return payload_bytes
-
-    monkeypatch.setattr(checks, "MAX_CALL_S", 0.05)
-    told = verdict_text(FUNCTION.judge(endless))
-    assert "for rate_mbps=5, payload_bytes=1000 the function has not come back after 0.05 s: does its loop end?" in told
-
-
-def test_a_slip_near_the_right_answer_is_found() -> None:
-    near = Number(name="x", expected=1.0, unit="", tolerance=0.01, misconceptions=[Misconception(1.02, "Near.")])
-    far = Number(name="x", expected=1.0, unit="", tolerance=0.01, misconceptions=[Misconception(1.05, "Far.")])
-    assert not near.tells_apart()
-    assert far.tells_apart()
-    assert FUNCTION.tells_apart()
 
 
 def test_a_passed_check_is_recorded_by_its_key() -> None:
@@ -528,91 +308,6 @@ def test_a_choice_gives_the_reason_of_the_letter_chosen() -> None:
     assert "allowed: 'a', 'b'" in verdict_text(choice.judge(2))
 
 
-def test_hints_come_in_stages_and_end(capsys: pytest.CaptureFixture[str]) -> None:
-    check = Number(name="x", expected=1, unit="", tolerance=0.1, hints=["Look.", "Add."])
-    for _ in range(3):
-        check.hint()
-    assert capsys.readouterr().out.splitlines() == [
-        "Hint 1 of 2: Look.",
-        "Hint 2 of 2, the last: Add.",
-        "Hint 2 of 2, the last: Add.",
-    ]
-    NUMBER.hint()
-    assert "no hint" in capsys.readouterr().out
-
-
-def one_line(printed: str) -> str:
-    return " ".join(printed.split())
-
-
-def test_a_prediction_is_kept_and_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    checks.predict("goodput", 4.69, unit="Mbit/s").compare(4.798)
-    assert capsys.readouterr().out.splitlines()[1] == (
-        "goodput: predicted 4.69 Mbit/s, measured 4.798 Mbit/s; the prediction is 2.3 % below."
-    )
-    checks.predict("goodput", 4.798, unit="Mbit/s").compare(4.798)
-    assert "agree to a part in a thousand" in one_line(capsys.readouterr().out)
-
-
-def test_wrong_numbers_are_counted_and_reported_from_the_second_on(capsys: pytest.CaptureFixture[str]) -> None:
-    rtt = checks.Number(name="RTT", expected=20.0, unit="ms", tolerance=0.01)
-    rtt.key = "rtt"
-    seen = count_tries(rtt)
-    told = []
-    for answer in (..., 11, 12, 12.0, 12, 13, 20):
-        rtt(answer)
-        told.append(one_line(capsys.readouterr().out))
-    assert seen == ["11.0", "12.0", "13.0"]
-    assert ["Wrong tries so far" in each for each in told] == [False, False, True, True, True, True, False]
-    assert told[2].endswith("Wrong tries so far: 2.") and told[5].endswith("Wrong tries so far: 3.")
-
-
-def test_wrong_letters_are_counted_until_all_may_have_been_tried(capsys: pytest.CaptureFixture[str]) -> None:
-    queue = checks.Choice(name="queue", answer="b", reasons={"a": "Too short.", "b": "Right.", "c": "Too long."})
-    seen = count_tries(queue)
-    told = []
-    for answer in (..., "x", 3, " A", "a", "c", "b"):
-        queue(answer)
-        told.append(one_line(capsys.readouterr().out))
-    assert seen == ["a", "c"] and len(seen) == queue.many_tries
-    assert [each.partition("Wrong letters so far: ")[2] for each in told] == ["", "", "", "", "", "2.", ""]
-
-
-def test_the_reason_is_shown_again_with_the_measurement(capsys: pytest.CaptureFixture[str]) -> None:
-    kept = checks.predict("goodput", 5, unit="Mbit/s", reason="the window\n  limits")
-    assert "Your reason" not in capsys.readouterr().out
-    kept.compare(4)
-    assert capsys.readouterr().out.endswith("25.0 % above.\nYour reason: the window limits\n")
-
-
-@pytest.mark.parametrize(
-    ("reason", "told"),
-    [
-        (..., 'goodput: why? Write your reason in quotes in place of `...`, such as "because ...".'),
-        (5, "goodput: the reason must be a text in quotes, got 5."),
-    ],
-)
-def test_a_missing_reason_is_asked_for(reason: object, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    kept = checks.predict("goodput", 5, unit="Mbit/s", reason=reason)
-    assert told in one_line(capsys.readouterr().out)
-    kept.compare(4)
-    assert "Your reason" not in capsys.readouterr().out
-    checks.predict("goodput", ..., unit="Mbit/s", reason=...)
-    assert "Put a number and your reason in place of `...`" in one_line(capsys.readouterr().out)
-
-
-def test_a_missing_or_odd_prediction_never_raises(capsys: pytest.CaptureFixture[str]) -> None:
-    checks.predict("goodput", 7590, unit="Mbit/s").compare(7)
-    assert "the prediction is 1,084 times what was measured" in one_line(capsys.readouterr().out)
-    checks.predict("loss", ...).compare(0.04)
-    checks.predict("loss", "much").compare(0.04)
-    checks.predict("loss", 0.1).compare(0.0)
-    out = capsys.readouterr().out
-    assert "no prediction yet" in out
-    assert "without quotes" in out
-    assert "predicted 0.1, measured 0." in out
-
-
 @given(st.floats(min_value=1e-6, max_value=1e12) | st.floats(max_value=-1e-6, min_value=-1e12))
 def test_a_printed_number_keeps_four_digits(number: float) -> None:
     shown = float(answers.with_unit(number, ""))
@@ -699,18 +394,3 @@ def test_slips_are_wrong_answers_each_followed_by_its_sentence() -> None:
     assert slips(2.0, "Two.", 3.0, "Three.") == [Misconception(2.0, "Two."), Misconception(3.0, "Three.")]
     with pytest.raises(ValueError, match="shorter"):
         slips(2.0, "Two.", 3.0)
-
-
-def test_a_wrong_formula_may_take_all_arguments_as_one() -> None:
-    product = Function(
-        name="product",
-        reference=lambda a, b: a * b,
-        cases=[{"a": 3, "b": 5}],
-        unit="",
-        tolerance=0.01,
-        misconceptions=formula_slips(lambda q: q.a + q.b, "This is the sum.", lambda q: q.a / q.b, "A quotient."),
-    )
-    for wrong, sentence in product.mistakes():
-        assert sentence in product.judge(wrong).sentences
-    with pytest.raises(ValueError, match="shorter"):
-        formula_slips(lambda q: q.a, "One.", lambda q: q.b)
