@@ -108,7 +108,7 @@ def test_a_rule_that_fails_or_returns_no_quality_gets_a_sentence(method: str, se
 def test_failure_in_the_sandbox_ends_the_run_with_a_sentence(body: str, sentence: str) -> None:
     """Also where the student's process finds the grader's channel among its descriptors and speaks over it itself."""
     source = (
-        "import os\nGATE = next(n for n in range(3, 99) if os.path.exists(f'/proc/self/fd/{n}') and"
+        "import os\nCHANNEL = next(n for n in range(3, 99) if os.path.exists(f'/proc/self/fd/{n}') and"
         " 'netlab' in os.readlink(f'/proc/self/fd/{n}'))\nclass Bad:\n    def on_start(self, flow): self.flow = flow\n"
         f"    def on_ack(self, ack): {body}\n"
     )
