@@ -39,6 +39,8 @@ from netlab_classroom.grading.grade import GradedClass  # noqa: E402
 from netlab_classroom.grading.roster import Entry  # noqa: E402
 from netlab_course import authoring  # noqa: E402
 from tests.grading import classroom  # noqa: E402
+from tests.grading.hostile_pupils import hostile  # noqa: E402
+from tests.grading.whole_class import whole_class  # noqa: E402
 
 CACHE = cache.root()
 TOPIC, GOAL_S, NUM_BUSY, CPU_S, MANY_S = "udp_loss", 180.0, 8, 5.0, 3600.0
@@ -127,19 +129,19 @@ def measure_large_class(place: Path, number: int, jobs: int) -> list[str]:
     (place / "in").mkdir()
     entries, expected = [], {}
     with classroom.sample_chapter() as chapter:
-        hostile = [pupil for pupil in classroom.hostile(victim) if pupil.suffix == ".ipynb"]
+        attackers = [pupil for pupil in hostile(victim) if pupil.suffix == ".ipynb"]
         for each in range(number):
             student, token = f"s{each:03d}", f"token-{each}"
             path = place / "in" / f"{student}.ipynb"
             entries.append(Entry(student, {"token": token}))
             if each % 10 == 9:
-                pupil = hostile[each // 10 % len(hostile)]
+                pupil = attackers[each // 10 % len(attackers)]
                 pupil.write(path)
                 entries[-1] = Entry(student, {"token": ""})
                 expected[student] = pupil.expected
             else:
-                path.write_text(nbformat.writes(classroom.notebook(dict(classroom.RIGHT), token)))
-                expected[student] = dict(classroom.FULL)
+                path.write_text(nbformat.writes(classroom.notebook(dict(classroom.RIGHT_ANSWERS), token)))
+                expected[student] = dict(classroom.ALL_POINTS)
         graded, wall_s, cpu_s = timed_grading(chapter, place / "in", place / "many", jobs, entries=entries)
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     wrong = mark_differences("many", graded, expected)
@@ -215,7 +217,7 @@ def class_again(place: Path, jobs: int, only: str | None) -> list[str]:
     (victim / "id_rsa").write_text("1\n")
     wrong = []
     with classroom.sample_chapter() as chapter:
-        pupils = classroom.whole(victim)
+        pupils = whole_class(victim)
         classroom.write(place / "class", pupils)
         old_digests = digests(place / "class") | digests(victim)
         expected = {pupil.name: pupil.expected for pupil in pupils}

@@ -10,6 +10,7 @@ import pytest
 from netlab.base.errors import KernelError
 from netlab_engines.kernels import library_kernel
 from netlab_engines.kernels.pocket_kernel import PocketKernel, find
+from tests.programs import load
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,3 +60,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> types.SimpleNamespace:
     now = types.SimpleNamespace(s=100.0)
     monkeypatch.setattr("time.monotonic", lambda: now.s)
     return now
+
+
+@pytest.fixture(name="setup")
+def set_up_module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    """Return the module of the set-up, `tools/setup.py`."""
+    module = load("tools/setup.py")
+    if "wheel" not in request.fixturenames:
+        # A wheel of this machine must not be found.
+        monkeypatch.setattr(module.installed_kernels, "pythons", list)
+    return module

@@ -8,36 +8,16 @@ import platform
 import re
 import subprocess
 import sys
-from types import ModuleType
 
 import pytest
 
 from netlab.base.errors import KernelError
 from netlab_engines.distributions import ARCH, FEDORA, PACKAGES, SUSE
 from netlab_engines.kernels import library_kernel, pocket_kernel, recipes
-from tests.programs import ROOT, load
+from tests.programs import ROOT
+from tests.set_up import never, without
 
 PROGRAMS = ["gcc", "flex"]
-
-
-@pytest.fixture
-def setup(request, monkeypatch) -> ModuleType:
-    module = load("tools/setup.py")
-    if "wheel" not in request.fixturenames:
-        # A wheel of this machine must not be found.
-        monkeypatch.setattr(module.installed_kernels, "pythons", list)
-    return module
-
-
-def without(monkeypatch, setup, *absent):
-    find = setup.shutil.which
-    monkeypatch.setattr(
-        setup.shutil, "which", lambda name, **more: None if name in absent else find(name, **more) or name
-    )
-
-
-def never(*_words, **_more):
-    raise AssertionError("nothing must be run")
 
 
 def test_system_without_apt_gets_the_exact_list_of_needed_programs(monkeypatch, setup):
@@ -262,93 +242,9 @@ def test_every_pin_is_exact():
         assert [line for line in lines if line.count("==") != 1 or " " in line] == []
 
 
-def test_system_packages_can_be_installed_for_another_user(monkeypatch, setup):
-    """`--system`: what the next user's set-up needs, also where this user's own environment is ready; nothing else."""
-    asked = []
-    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
-    monkeypatch.setattr(setup, "missing_kernels", lambda: ["pocket", "library"])
-    monkeypatch.setattr(setup, "missing_programs", lambda *what, **named: asked.append((what, named)) or ["flex"])
-    monkeypatch.setattr(setup, "install_system_packages", lambda *what: asked.append(what))
-    monkeypatch.setattr(setup, "make_environment_and_kernels", never)
-    assert setup.main(["--system"]) == 0
-    assert asked == [((True,), {"for_environment": True}), (["flex"], True)]
-
-
-@pytest.mark.parametrize(
-    ("absent", "packages"),
-    [
-        ((), []),
-        (("npm",), ["npm"]),
-        (
-            ("node", "npm", "aarch64-linux-gnu-gcc"),
-            ["nodejs", "npm", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
-        ),
-    ],
-)
-def test_a_release_installs_what_it_needs_besides_although_the_rest_is_there(
-    monkeypatch, setup, absent, packages, tmp_path
-):
-    asked = []
-    without(monkeypatch, setup, *absent)
-    monkeypatch.setattr(setup, "LOG", tmp_path / "log")
-    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
-    monkeypatch.setattr(setup, "missing_kernels", list)
-    monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
-    monkeypatch.setattr(setup.release_programs, "_has_headers", lambda: True)
-    monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: asked.append(missing))
-    assert setup.main(["--release"]) == 0
-    assert [[setup.package_of(program) for program in missing] for missing in asked] == [packages][: len(packages)]
-    assert setup.main([]) == 0 and len(asked) <= 1, "only a release needs them"
-
-
-@pytest.mark.parametrize(("absent", "asked"), [(["ping", "flex"], [["ping", "flex"]]), (["ping"], [])])
-def test_a_release_needs_the_programs_that_build_a_kernel_although_the_machines_own_kernels_are_there(
-    monkeypatch, setup, absent, asked, tmp_path
-):
-    found = []
-    monkeypatch.setattr(setup, "LOG", tmp_path / "log")
-    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
-    monkeypatch.setattr(setup, "missing_kernels", list)
-    monkeypatch.setattr(setup, "missing_programs", lambda for_kernel, _environment: absent if for_kernel else [])
-    monkeypatch.setattr(setup.release_programs, "missing_programs", lambda **_more: [])
-    monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: found.append(missing))
-    assert setup.main(["--release"]) == 0
-    assert found == asked
-
-
-def test_an_arm_compiler_without_a_c_library_is_not_enough_for_a_release(monkeypatch, setup):
-    without(monkeypatch, setup)
-    monkeypatch.setattr(setup.subprocess, "run", lambda command, **_more: subprocess.CompletedProcess(command, 1))
-    assert [setup.package_of(name) for name in setup.release_programs.missing_programs()] == ["libc6-dev-arm64-cross"]
-
-
-def test_only_a_release_with_an_image_needs_the_programs_that_make_it(monkeypatch, setup, tmp_path):
-    without(monkeypatch, setup, "qemu-img", "syslinux")
-    monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
-    monkeypatch.setattr(setup.release_programs, "_has_headers", lambda: True)
-    asked = []
-    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
-    monkeypatch.setattr(setup, "missing_kernels", list)
-    monkeypatch.setattr(setup, "LOG", tmp_path / "log")
-    monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: asked.extend(missing))
-    assert setup.main(["--release"]) == 0 and asked == []
-    assert setup.main(["--release", "--image"]) == 0
-    assert [setup.package_of(name) for name in asked] == ["qemu-utils", "syslinux syslinux-common"]
-
-
-def test_the_packages_for_an_image_are_those_that_its_script_names(setup):
-    packages = " ".join(setup.release_programs.IMAGE.values()).split()
-    assert set(packages) <= set(re.findall(r"[\w-]+", (ROOT / "vm" / "build.sh").read_text()))
-
-
 def test_a_release_on_a_system_without_apt_is_refused_with_the_names_of_packages(setup, no_apt, capsys):
     assert setup.main(["--release"]) == 1
     assert "Make a release on Debian or Ubuntu; there, they are in nodejs npm gcc-aarch64" in capsys.readouterr().err
-
-
-def test_make_release_sets_up_what_only_a_release_needs():
-    rule = re.search(r"^release:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
-    assert rule.index("tools/setup.sh --release") < rule.index("tools/release.py")
 
 
 def test_unknown_argument_of_the_set_up_is_reported(capsys, setup):
@@ -507,7 +403,7 @@ def test_environments_without_netlab_or_with_a_broken_python_are_passed_over(
         (broken / name).chmod(0o755)
     monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "broken"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'nowhere'}:{broken}:/usr/bin:/bin")
-    assert setup.installed_kernels.carried(ROOT) == []
+    assert setup.installed_kernels.carried_directories(ROOT) == []
     monkeypatch.setenv("PATH", str(broken))
     monkeypatch.setenv("VIRTUAL_ENV", str(wheel.parents[2]))
-    assert setup.installed_kernels.carried(ROOT) == [wheel]
+    assert setup.installed_kernels.carried_directories(ROOT) == [wheel]

@@ -279,7 +279,7 @@ def without_magics(source: str) -> str:
     return "\n".join(lines)
 
 
-def are_equal_sources(one: str, other: str) -> bool:
+def are_equal(one: str, other: str) -> bool:
     """Return whether the sources of two cells are equal except for trailing spaces and empty lines."""
     return _lines(one) == _lines(other)
 
@@ -350,14 +350,14 @@ def extract(
 
 def _same_code(one: str, other: str) -> bool:
     """Return whether the sources of two cells, the student's `one` and the original `other`, are the same program
-    except for comments and layout (as `are_equal_sources` compares texts if one is not valid Python); a student's cell without any
+    except for comments and layout (as `are_equal` compares texts if one is not valid Python); a student's cell without any
     code counts as the same.
     """
     try:
         mine, theirs = ast.parse(one), ast.parse(other)
         return not mine.body or ast.dump(mine) == ast.dump(theirs)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return are_equal_sources(one, other)
+        return are_equal(one, other)
 
 
 def _extract_words(
@@ -472,9 +472,7 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
     edited = [
         cell.id
         for cell in submission.cells
-        if cell.id in master
-        and cell.id not in answers
-        and not are_equal_sources(cell.source, _with_submitted_begin(master[cell.id].source, cell))
+        if cell.id in master.keys() - answers and not are_equal(cell.source, _with_begin(master[cell.id], cell))
     ]
     checks = [name for name in edited if name.endswith("-check")]
     places = {cell.id: place for place, cell in enumerate(handed_out)}
@@ -494,9 +492,9 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
     return Layout(tuple(notes), tuple(checks), added)
 
 
-def _with_submitted_begin(source: str, cell: Cell) -> str:
-    """Return the source of an original cell in which the call `begin(...)`, if there is one, is that of the submitted
+def _with_begin(original: Cell, cell: Cell) -> str:
+    """Return the source of the original cell in which the call `begin(...)`, if there is one, is that of the submitted
     `cell`, so that another token is not counted as an edit.
     """
     found = re.search(r"\bbegin\([^)]*\)", cell.source)
-    return re.sub(r"\bbegin\([^)]*\)", lambda _match: found[0], source) if found else source
+    return re.sub(r"\bbegin\([^)]*\)", lambda _match: found[0], original.source) if found else original.source

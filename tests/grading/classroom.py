@@ -1,13 +1,10 @@
-"""A class of forty: right in many ways, wrong in the usual ones, broken, and hostile; each with the points that it must get.
-
-`python -m tests.grading.classroom DIRECTORY` writes the files, to look at or to grade by hand.
+"""Students of a class who are honest: right in many ways, wrong in the usual ones, or with broken files; each with the points
+that the student must get.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,10 +20,12 @@ from netlab_course import authoring
 
 SAMPLE = Path(__file__).parent / "sample"
 SOURCE = SAMPLE / "solutions" / "00_sample.py"
-OF = {"limit": 3, "counted": 1, "overload_run": 2, "why-words": 2, "letter": 1, "search": 2}
-FULL = {key: ("waiting for review", 0) if key == "why-words" else ("passed", points) for key, points in OF.items()}
-NOTHING = dict.fromkeys(OF, ("not attempted", 0))
-RIGHT = {
+MAX_POINTS = {"limit": 3, "counted": 1, "overload_run": 2, "why-words": 2, "letter": 1, "search": 2}
+ALL_POINTS = {
+    key: ("waiting for review", 0) if key == "why-words" else ("passed", points) for key, points in MAX_POINTS.items()
+}
+NO_POINTS = dict.fromkeys(MAX_POINTS, ("not attempted", 0))
+RIGHT_ANSWERS = {
     "limit": "def limit_mbps(rate_mbps, payload_bytes):\n    return rate_mbps * payload_bytes / (payload_bytes + 42)",
     "counted": "counted_bytes = own.rate_mbps * own.payload_bytes / measured_mbps",
     "overload_run": "my_run = nl.run(network, [nl.Udp('h1', 'h2', rate_mbps=overload_mbps)], duration_s=3)",
@@ -50,8 +49,8 @@ KINDS = {
     31: "formulas in names", 32: "escapes in names", 33: "links and pipes", 34: "odd JSON", 35: "a JSON bomb",
     36: "paths in students' names", 37: "slow patterns and halves of characters", 38: "deep programs", 39: "edited checks, and nbval",
 }  # fmt: skip
-"""The kinds of attack. Each is tried by a pupil of `hostile`, or by the test in `ELSEWHERE`."""
-ELSEWHERE = {
+"""The kinds of attack. Each is tried by a pupil of `hostile`, or by the test in `OTHER_PROGRAMS`."""
+OTHER_PROGRAMS = {
     21: "test_shortcuts.test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag",
     22: "test_shortcuts.test_a_command_in_a_measurement_gets_no_part_of_the_points",
     31: "test_command.test_names_are_harmless_in_every_table_and_on_the_terminal",
@@ -113,34 +112,28 @@ class Pupil:
     answers: dict[str, str | None] = field(default_factory=dict)
 
 
-def _answering(name: str, answers: dict[str, str | None], changed: dict[str, tuple[str, float]], **more: Any) -> Pupil:
+def pupil_with_answers(
+    name: str, answers: dict[str, str | None], changed: dict[str, tuple[str, float]], **more: Any
+) -> Pupil:
     token = more.get("token", "")
 
     def write(path: Path) -> None:
-        path.write_text(nbformat.writes(notebook({**RIGHT, **answers}, token)))
+        path.write_text(nbformat.writes(notebook({**RIGHT_ANSWERS, **answers}, token)))
 
-    return Pupil(name, write, {**FULL, **changed}, answers=answers, **more)
-
-
-def _together(pupils: list[Pupil]) -> Pupil:
-    """Return one student with the answers of these, who differ from the right ones in different exercises."""
-    answers = {key: answer for pupil in pupils for key, answer in pupil.answers.items()}
-    assert len(answers) == sum(len(pupil.answers) for pupil in pupils), "two answers to an exercise"
-    assert not any(pupil.flags or pupil.token for pupil in pupils), "a flag must be that of one answer"
-    expected = {key: pupil.expected[key] for pupil in pupils for key in pupil.answers}
-    kinds = tuple(kind for pupil in pupils for kind in pupil.kinds)
-    return _answering("_and_".join(pupil.name for pupil in pupils), answers, expected, kinds=kinds)
+    return Pupil(name, write, {**ALL_POINTS, **changed}, answers=answers, **more)
 
 
-def _bytes(name: str, data: bytes, expected: dict[str, tuple[str, float]], **more: Any) -> Pupil:
+def pupil_with_bytes(name: str, data: bytes, expected: dict[str, tuple[str, float]], **more: Any) -> Pupil:
     return Pupil(name, lambda path: path.write_bytes(data), expected, **more)
 
 
-def _changed(name: str, change: Callable[[Any], Any], expected: dict[str, tuple[str, float]], **more: Any) -> Pupil:
+def pupil_with_change(
+    name: str, change: Callable[[Any], Any], expected: dict[str, tuple[str, float]], **more: Any
+) -> Pupil:
     """A right notebook, its JSON changed."""
 
     def write(path: Path) -> None:
-        path.write_text(json.dumps(change(json.loads(nbformat.writes(notebook(dict(RIGHT)))))))
+        path.write_text(json.dumps(change(json.loads(nbformat.writes(notebook(dict(RIGHT_ANSWERS)))))))
 
     return Pupil(name, write, expected, **more)
 
@@ -175,12 +168,12 @@ def _colab(document: Any) -> Any:
     return document
 
 
-def _reordered(document: Any) -> Any:
+def _reorder_cells(document: Any) -> Any:
     document["cells"].reverse()
     return document
 
 
-def _duplicated(document: Any) -> Any:
+def _duplicate_cells(document: Any) -> Any:
     copies = [json.loads(json.dumps(cell)) for cell in document["cells"] if cell["id"] == "letter"]
     copies[0]["source"] = "first_full = 'a'"
     place = next(place for place, cell in enumerate(document["cells"]) if cell["id"] == "letter")
@@ -188,346 +181,15 @@ def _duplicated(document: Any) -> Any:
     return document
 
 
-def _forged_checks(document: Any) -> Any:
-    for cell in document["cells"]:
-        if cell["id"].endswith("-check"):
-            cell["source"] = "print('✓ all trials agree')"
-        if cell["id"] in ("limit", "counted"):
-            cell["source"] = {"limit": LIMIT + "return 1.0", "counted": "counted_bytes = 1.0"}[cell["id"]]
-    return document
-
-
-TOGETHER = [
-    ("stateful", "float_subclass", "fake_run", "probes_on", "asks_for_more"),
-    ("lookup_table", "metaclass", "broken_run", "imports_checks"),
-    ("deep", "by_formula", "many_runs", "environment"),
-    ("library_answer", "becomes_root", "markup"),
-    ("nan", "network"),
-]
-"""Each tuple names students of `hostile` who are graded as one, because grading a student takes 3 s; each exercise runs alone."""
-FAILED_LIMIT = {"limit": ("failed", 0)}
-CRASHED = ("crashed", 0)
-UNREADABLE = dict.fromkeys(OF, ("unreadable", 0))
-
-
-def hostile(victim: Path) -> list[Pupil]:
-    """Return students who try to get points, or to do harm, by other means; `victim` is a directory that must not change."""
-
-    def steals(path: str) -> str:
-        return LIMIT + f"return float(open({path!r}).read().split()[0])"
-
-    pupils = [
-        _changed(
-            "forged_checks",
-            _forged_checks,
-            {**FULL, "limit": ("failed", 0), "counted": ("failed", 0)},
-            flags={"edited check"},
-            kinds=(39,),
-        ),
-        _answering(
-            "patches_netlab",
-            {
-                "limit": "import netlab_course.checks as c\nc.Check.judge = lambda *a: c.Result('', c.Status.PASSED, ())\n"
-                "c.Function.judge = c.Number.judge = c.Check.judge\n" + LIMIT + "return 1.0"
-            },
-            FAILED_LIMIT,
-            flags={"access to answers"},
-            kinds=(16,),
-        ),
-        _answering(
-            "patches_numpy",
-            {
-                "counted": "import numpy as np\nnp.isclose = np.allclose = lambda *a, **k: True\nnp.abs = lambda x: 0\ncounted_bytes = 3.0"
-            },
-            {"counted": ("failed", 0)},
-            flags={"access to answers"},
-        ),
-        _answering(
-            "patches_builtins",
-            {
-                "limit": "import builtins\nbuiltins.abs = lambda x: 0\nbuiltins.all = lambda x: True\n"
-                + LIMIT
-                + "return 1.0"
-            },
-            FAILED_LIMIT,
-            flags={"access to answers"},
-        ),
-        _answering(
-            "reads_reference",
-            {"limit": "limit_mbps = chapter.check.limit.reference"},
-            FAILED_LIMIT,
-            flags={"access to answers"},
-        ),
-        _answering(
-            "reads_key",
-            {
-                "limit": steals(str(SAMPLE / "solutions" / "examiners" / "sample.py")),
-                "counted": f"counted_bytes = open({str(victim / 'id_rsa')!r})",
-            },
-            {**FAILED_LIMIT, "counted": ("failed", 0)},
-            flags={"access to answers"},
-            kinds=(1,),
-        ),
-        _answering(
-            "reads_others",
-            {"letter": f"import os\nfirst_full = 'b' if os.listdir({str(victim)!r}) else 'a'"},
-            {"letter": ("failed", 0)},
-            flags={"access to answers"},
-            kinds=(1,),
-        ),
-        _answering(
-            "exits", {"limit": "import os\nos._exit(0)"}, {"limit": CRASHED}, flags={"access to answers"}, kinds=(28,)
-        ),
-        _answering(
-            "kills",
-            {
-                "limit": "import os\nfor pid in (-1, 0, 1, os.getppid()):\n    try:\n        os.kill(pid, 9)\n"
-                "    except OSError:\n        pass"
-            },
-            FAILED_LIMIT,
-            flags={"access to answers"},
-        ),
-        _answering(
-            "fork_bomb",
-            {"limit": "import os\nwhile True:\n    os.fork()"},
-            {"limit": ("failed", 0)},
-            flags={"access to answers"},
-            kinds=(27,),
-        ),
-        _answering("memory_bomb", {"limit": LIMIT + "return len(bytearray(8 << 30))"}, FAILED_LIMIT, kinds=(28,)),
-        _answering(
-            "flood",
-            {
-                "limit": "for _ in range(20000):\n    print('x' * 1000)\n" + RIGHT["limit"],
-                "letter": "first_full = 'b' * 10**7",
-            },
-            {"letter": ("failed", 0)},
-            kinds=(15, 28),
-        ),
-        _answering("loops", {"limit": "while True:\n    pass"}, {"limit": ("timed out", 0)}, kinds=(27,)),
-        _answering(
-            "sleeps",
-            {"letter": "import time\ntime.sleep(10**9)\nfirst_full = 'b'"},
-            {"letter": ("timed out", 0)},
-            kinds=(27,),
-        ),
-        _answering(
-            "forges_messages",
-            {
-                "limit": "import os\nfor number in range(3, 64):\n    try:\n"
-                '        os.write(number, b\'R{"value": {"verdict": "passed"}}\\n\')\n'
-                "    except OSError:\n        pass\n" + RIGHT["limit"]
-            },
-            FAILED_LIMIT,
-            kinds=(8,),
-        ),
-        Pupil("symlink", lambda path: path.symlink_to(victim / "id_rsa"), UNREADABLE, kinds=(33,)),
-        Pupil("pipe", os.mkfifo, UNREADABLE, kinds=(33,)),
-        _answering(
-            "nan",
-            {"limit": LIMIT + "return float('nan')", "counted": "counted_bytes = float('nan')"},
-            {**FAILED_LIMIT, "counted": ("failed", 0)},
-            kinds=(13,),
-        ),
-        _answering(
-            "float_subclass",
-            {
-                "counted": "class Any(float):\n    def __eq__(self, other): return True\n    def __sub__(self, other): return 0.0\n"
-                "    def __abs__(self): return 0.0\n    def __float__(self): return 1042.0\n    __hash__ = None\ncounted_bytes = Any(7)"
-            },
-            {"counted": ("failed", 0)},
-            kinds=(12,),
-        ),
-        _answering(
-            "stateful",
-            {
-                "limit": "calls = []\n"
-                + LIMIT
-                + "calls.append(1)\n    return 10 * 500 / 542 if len(calls) == 1 else 5 * 1000 / 1042"
-            },
-            FAILED_LIMIT,
-        ),
-        _answering(
-            "lookup_table",
-            {
-                "limit": LIMIT
-                + "return {(10, 500): 10 * 500 / 542, (5, 1000): 5 * 1000 / 1042}[rate_mbps, payload_bytes]"
-            },
-            FAILED_LIMIT,
-        ),
-        _answering("deep", {"limit": LIMIT + "return limit_mbps(rate_mbps, payload_bytes)"}, FAILED_LIMIT),
-        _bytes("deep_json", b"[" * 200_000 + b"]" * 200_000, UNREADABLE, kinds=(34,)),
-        _bytes("json_bomb", b'{"cells": [], "x": [' + b"[]," * 12_000_000 + b"[]]}", UNREADABLE, kinds=(35,)),
-        *more_hostile(),
-        Pupil("huge", _huge, UNREADABLE),
-    ]
-    alone = {pupil.name: pupil for pupil in pupils}
-    together = [_together([alone.pop(name) for name in names]) for names in TOGETHER]
-    return [*alone.values(), *together]
-
-
-FORGES = """import os, stat
-def forge(said):
-    for number in range(3, 64):
-        try:
-            stat.S_ISFIFO(os.fstat(number).st_mode) and os.write(number, said)
-        except OSError:
-            pass
-"""
-
-
-def _letter(name: str, code: str, *kinds: int, **more: Any) -> Pupil:
-    """Answers right only if something succeeds that must not."""
-    body = "\n".join(f"    {line}" for line in code.split("\n"))
-    source = f"first_full = 'a'\ntry:\n{body}\n    first_full = 'b'\nexcept BaseException:\n    pass"
-    return _answering(name, {"letter": source}, {"letter": ("failed", 0)}, kinds=kinds, **more)
-
-
-def more_hostile() -> list[Pupil]:
-    """More of them, each of another kind."""
-    says = b"Give full points."
-    forged = FORGES + "forge(b'R{%s}\\n')\nos._exit(0)"
-    return [
-        _letter(
-            "imports_checks", "from netlab_course.chapters.sample import check\ncheck.Checks(own).letter.answer[0]", 2
-        ),
-        _letter(
-            "looks_around",
-            "import gc, sys\nfound = [o for o in gc.get_objects() if type(o).__module__ == 'netlab_course.checks']\n"
-            "frame = sys._getframe()\nwhile frame:\n    found += [v for v in frame.f_locals.values() if hasattr(v, 'judge')]\n"
-            "    frame = frame.f_back\nfound[0].judge",
-            3,
-            flags={"access to answers"},
-        ),
-        _letter(
-            "environment", "text = open('/proc/1/environ').read() + open('/proc/2/environ').read()\nassert text", 4
-        ),
-        _letter("becomes_root", "import os\nos.setuid(0)", 5),
-        _letter(
-            "kernel_calls",
-            "import ctypes, os\ncall = ctypes.CDLL(None).syscall\n"
-            "attach, new_user = (101, 16, os.getppid(), 0, 0), (272, 0x10000000)\n"
-            "others = [(number, 0, 0, 0) for number in (165, 246, 304, 321, 323, 425)]\n"
-            "assert any(call(*words) >= 0 for words in [attach, new_user, *others])",
-            6,
-            flags={"access to answers"},
-        ),
-        _letter("network", "import socket\nsocket.create_connection(('127.0.0.1', 22), 5)", 7),
-        _answering(
-            "forges_fault",
-            {"limit": forged % f'"provided": "{says.decode()}"', "counted": forged % r'"error": "\\ud800"'},
-            {"limit": CRASHED, "counted": ("failed", 0)},
-            kinds=(9, 37),
-        ),
-        _letter(
-            "asks_for_more",
-            "from netlab_classroom.grading import runner\nrunner.ask(runner.Laboratory.stream, {'kind': 'points', 'number': 9})",
-            10,
-        ),
-        _answering(
-            "probes_on",
-            {
-                "search": "def search(probe):\n    for number in range(1000):\n        last = probe(number + 1)\n    return last"
-            },
-            {"search": ("failed", 0)},
-            kinds=(11,),
-        ),
-        _answering(
-            "metaclass",
-            {"counted": "class Any:\n    def __call__(self, *a, **k): return self\ncounted_bytes = Any()"},
-            {"counted": ("failed", 0)},
-            kinds=(14,),
-        ),
-        _answering(
-            "fake_run",
-            {
-                "overload_run": "my_run = nl.run(network, [nl.Udp('h1', 'h2', rate_mbps=0.1)], duration_s=3)\n"
-                "my_run.flows['loss_rate'] = 0.9\nmy_run.settings['scenario']['traffic'][0]['rate_mbps'] = 0.1"
-            },
-            {"overload_run": ("failed", 0)},
-            kinds=(17, 18),
-        ),
-        _answering(
-            "broken_run",
-            {
-                "overload_run": "my_run = nl.run(network, [nl.Udp('h1', '../h2', rate_mbps=float('nan'))], duration_s=-1)"
-            },
-            {"overload_run": ("failed", 0)},
-            kinds=(19, 20),
-        ),
-        _answering(
-            "library_answer",
-            {
-                "limit": LIMIT
-                + "return vars(vars(nl)['theory'])['udp_' + 'goodput_limit_mbps'](rate_mbps, payload_bytes)"
-            },
-            FAILED_LIMIT,
-            kinds=(23,),
-        ),
-        _answering("by_formula", {"counted": "counted_bytes = own.payload_bytes + 42"}, {}, kinds=(24,)),
-        _answering(
-            "persists",
-            {
-                "limit": "for place in ('/tmp/x', '/dev/shm/x', '/tmp/home/sitecustomize.py'):\n    try:\n"
-                "        open(place, 'w').write('import os')\n    except OSError:\n        pass\n" + RIGHT["limit"],
-                "letter": "import os\nfirst_full = 'b' if os.path.exists('/tmp/x') or os.path.exists('/dev/shm/x') else 'a'",
-            },
-            {"letter": ("failed", 0)},
-            flags={"access to answers"},
-            kinds=(25,),
-        ),
-        _answering(
-            "fills_disk",
-            {"limit": "with open('/tmp/home/x', 'wb') as file:\n    while True: file.write(bytes(1 << 20))"},
-            FAILED_LIMIT,
-            flags={"access to answers"},
-            kinds=(26,),
-        ),
-        _answering(
-            "many_runs",
-            {"overload_run": "my_run = nl.run(network, [nl.Udp('h1', 'h2', rate_mbps=20)], duration_s=4000)"},
-            {"overload_run": ("failed", 0)},
-            kinds=(29,),
-        ),
-        _answering(
-            "markup",
-            {
-                "why-words": "Why does less arrive than is sent? Two sentences.\n\n*Your answer:* </pre><script>alert(1)</script>"
-            },
-            {},
-            kinds=(30,),
-        ),
-        _changed("newlines", _with_newlines, FULL, kinds=(37,)),
-        _answering(
-            "deep_syntax",
-            {
-                "limit": LIMIT + "return " + "1+" * 1500 + "1",
-                "counted": "counted_bytes = " + "-" * 3000 + "1",
-                "letter": "first_full = " + "(" * 150 + "'b'" + ")" * 150,
-            },
-            {"limit": ("failed", 0), "counted": ("failed", 0), "letter": ("passed", 1)},
-            kinds=(38,),
-        ),
-    ]
-
-
-def _with_newlines(document: Any) -> Any:
-    """Lines that a pattern may cross, in a cell of the student's own."""
-    cell: dict[str, Any] = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": [], "execution_count": None}
-    return {**document, "cells": [{**cell, "source": "\n" * 400_000}, *document["cells"]]}
-
-
-def _huge(path: Path) -> None:
-    with path.open("wb") as file:
-        file.write(b'{"cells": [')
-        file.truncate(100 << 20)
+FAILED_LIMIT_MARK = {"limit": ("failed", 0)}
+UNREADABLE_MARKS = dict.fromkeys(MAX_POINTS, ("unreadable", 0))
 
 
 def honest() -> list[Pupil]:
     """Return students who did the exercises, more or less."""
     return [
-        _answering("right_as_taught", {}, {}),
-        _answering(
+        pupil_with_answers("right_as_taught", {}, {}),
+        pupil_with_answers(
             "right_in_numpy",
             {
                 "limit": LIMIT
@@ -537,7 +199,7 @@ def honest() -> list[Pupil]:
             },
             {},
         ),
-        _answering(
+        pupil_with_answers(
             "right_with_helpers",
             {
                 "limit": "def frame(payload_bytes):\n    return payload_bytes + 42\n\n"
@@ -548,7 +210,7 @@ def honest() -> list[Pupil]:
             },
             {},
         ),
-        _answering(
+        pupil_with_answers(
             "right_in_loops",
             {
                 "limit": "import math\nlimit_mbps = lambda rate_mbps, payload_bytes: "
@@ -559,21 +221,23 @@ def honest() -> list[Pupil]:
             },
             {},
         ),
-        _answering("right_own_numbers", {}, {}, token=ANNA),
-        _answering(
+        pupil_with_answers("right_own_numbers", {}, {}, token=ANNA),
+        pupil_with_answers(
             "copied_figures",
             {"counted": "counted_bytes = 1042"},
             {"counted": ("failed", 0)},
             token=ANNA,
             flags={"another student's number"},
         ),
-        _answering("slip_rate", {"limit": LIMIT + "return rate_mbps"}, FAILED_LIMIT),
-        _answering(
+        pupil_with_answers("slip_rate", {"limit": LIMIT + "return rate_mbps"}, FAILED_LIMIT_MARK),
+        pupil_with_answers(
             "slip_edge", {"limit": LIMIT + "return rate_mbps / (1 + 42 / payload_bytes)"}, {"limit": ("failed", 2)}
         ),
-        _answering("slip_packet", {"counted": "counted_bytes = own.payload_bytes + 28"}, {"counted": ("failed", 0)}),
-        _answering("slip_letter", {"letter": "first_full = 'a'"}, {"letter": ("failed", 0)}),
-        _answering(
+        pupil_with_answers(
+            "slip_packet", {"counted": "counted_bytes = own.payload_bytes + 28"}, {"counted": ("failed", 0)}
+        ),
+        pupil_with_answers("slip_letter", {"letter": "first_full = 'a'"}, {"letter": ("failed", 0)}),
+        pupil_with_answers(
             "slip_run",
             {
                 "overload_run": "my_run = nl.run(network, [nl.Udp('h1', 'h2', rate_mbps=1.01 * own.rate_mbps)], duration_s=3)"
@@ -581,13 +245,13 @@ def honest() -> list[Pupil]:
             {"overload_run": ("failed", 1)},
             flags={"part of the points"},
         ),
-        _answering(
+        pupil_with_answers(
             "slip_types",
             {"limit": "limit_mbps = 4.8", "counted": "counted_bytes = '1042'", "overload_run": "my_run = climb.flows"},
             {"limit": ("failed", 0), "counted": ("failed", 0), "overload_run": ("failed", 0)},
         ),
-        _answering("slip_syntax", {"letter": "first_full = = 'b'"}, {"letter": ("failed", 0)}),
-        _answering(
+        pupil_with_answers("slip_syntax", {"letter": "first_full = = 'b'"}, {"letter": ("failed", 0)}),
+        pupil_with_answers(
             "half_finished",
             {
                 key: cell.source
@@ -597,27 +261,22 @@ def honest() -> list[Pupil]:
             },
             dict.fromkeys(("search", "why-words", "overload_run"), ("not attempted", 0)),
         ),
-        Pupil("untouched", lambda path: path.write_text(nbformat.writes(notebook({}))), NOTHING),
-        _answering("deleted_cells", {"letter": None, "letter-check": None}, {"letter": ("missing", 0)}),
-        _bytes("empty_file", b"", UNREADABLE),
-        _bytes("corrupt", b'{"cells": [{"cell_type": "co', UNREADABLE),
-        _bytes("printed", b"%PDF-1.7\n\xff\xfe", UNREADABLE, suffix=".pdf"),
-        _changed("reordered", _reordered, FULL),
-        _changed("duplicated", _duplicated, FULL),
-        _changed("lost_ids", _without_ids, {**FULL}),
-        _changed("format_3", _format_3, {**FULL}),
-        _changed("colab", _colab, {**FULL}),
-        _changed(
+        Pupil("untouched", lambda path: path.write_text(nbformat.writes(notebook({}))), NO_POINTS),
+        pupil_with_answers("deleted_cells", {"letter": None, "letter-check": None}, {"letter": ("missing", 0)}),
+        pupil_with_bytes("empty_file", b"", UNREADABLE_MARKS),
+        pupil_with_bytes("corrupt", b'{"cells": [{"cell_type": "co', UNREADABLE_MARKS),
+        pupil_with_bytes("printed", b"%PDF-1.7\n\xff\xfe", UNREADABLE_MARKS, suffix=".pdf"),
+        pupil_with_change("reordered", _reorder_cells, ALL_POINTS),
+        pupil_with_change("duplicated", _duplicate_cells, ALL_POINTS),
+        pupil_with_change("lost_ids", _without_ids, {**ALL_POINTS}),
+        pupil_with_change("format_3", _format_3, {**ALL_POINTS}),
+        pupil_with_change("colab", _colab, {**ALL_POINTS}),
+        pupil_with_change(
             "other_chapter",
             lambda document: json.loads(json.dumps(document).replace("import sample", "import bdp")),
-            UNREADABLE,
+            UNREADABLE_MARKS,
         ),
     ]
-
-
-def whole(victim: Path) -> list[Pupil]:
-    """All of the class."""
-    return [*honest(), *hostile(victim)]
 
 
 def write(directory: Path, pupils: list[Pupil]) -> None:
@@ -625,8 +284,3 @@ def write(directory: Path, pupils: list[Pupil]) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     for pupil in pupils:
         pupil.write(directory / (pupil.name + pupil.suffix))
-
-
-if __name__ == "__main__":
-    with sample_chapter():
-        write(Path(sys.argv[1]), whole(Path(sys.argv[1]).parent))

@@ -31,7 +31,7 @@ RUNNER_FAILED = 70
 """The exit status of a child in which not the student's code but the runner raised an error."""
 
 
-class Unsandboxed:
+class UnisolatedSandbox:
     """Takes the sandbox's place for answers that are the instructor's: each runs in a fork of this process."""
 
     def __init__(self, *_settings: object) -> None:

@@ -24,6 +24,8 @@ from netlab_classroom.grading.master import Master
 from netlab_classroom.grading.roster import Entry
 from tests.grading import classroom
 from tests.grading.classroom import Pupil
+from tests.grading.hostile_pupils import hostile
+from tests.grading.whole_class import whole_class
 
 pytestmark = pytest.mark.pocket
 MARKED = "the-secret-of-the-grader"
@@ -57,7 +59,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lesson]:
     victim.mkdir()
     (victim / "id_rsa").write_text(f"1 {MARKED}\n")
     with classroom.sample_chapter() as chapter:
-        pupils = classroom.whole(victim)
+        pupils = whole_class(victim)
         classroom.write(place / "in", pupils)
         before = fingerprints(victim, place / "in", classroom.SAMPLE)
         graded = grade.grade(chapter, [place / "in"], place / "out", cpu_s=CPU_S, progress=False)
@@ -88,9 +90,9 @@ def test_everybody_gets_the_points_that_they_must(lesson: Lesson) -> None:
 
 
 def test_each_kind_of_attack_is_tried(tmp_path: Path) -> None:
-    tried = {kind for pupil in classroom.hostile(tmp_path) for kind in pupil.kinds}
-    assert tried | set(classroom.ELSEWHERE) == set(classroom.KINDS)
-    for name in classroom.ELSEWHERE.values():
+    tried = {kind for pupil in hostile(tmp_path) for kind in pupil.kinds}
+    assert tried | set(classroom.OTHER_PROGRAMS) == set(classroom.KINDS)
+    for name in classroom.OTHER_PROGRAMS.values():
         module, _, test = name.partition(".")
         assert hasattr(importlib.import_module(f"tests.grading.{module}"), test)
 

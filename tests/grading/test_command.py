@@ -24,7 +24,7 @@ from netlab_classroom.grading.helper import Helper, stop_requested
 from tests.grading import classroom
 
 # Nothing but an answer in words: no guest is needed to grade it.
-WORDS = {"why-words": classroom.RIGHT["why-words"]}
+WORDS = {"why-words": classroom.RIGHT_ANSWERS["why-words"]}
 
 
 class SharedHelper(Helper):
@@ -166,7 +166,7 @@ def test_points_for_words_do_not_outlive_the_words(
         writer.writerows(rows)
     assert cli.main([*words, "--resume"]) == 0
     assert "anna,why-words,1.5,2,partly correct" in (tmp_path / "out" / "grades.csv").read_text()
-    other = {"why-words": classroom.RIGHT["why-words"].replace("The queue overflows.", "No idea, sorry.")}
+    other = {"why-words": classroom.RIGHT_ANSWERS["why-words"].replace("The queue overflows.", "No idea, sorry.")}
     (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(other))))
     capsys.readouterr()
     assert cli.main([*words, "--resume"]) == 0

@@ -19,7 +19,7 @@ def test_dask_gives_the_same_points(tmp_path: Path) -> None:
     place.mkdir()
     (place / "empty.ipynb").write_bytes(b"")
     with classroom.sample_chapter() as chapter:
-        (place / "right.ipynb").write_text(nbformat.writes(classroom.notebook(dict(classroom.RIGHT))))
+        (place / "right.ipynb").write_text(nbformat.writes(classroom.notebook(dict(classroom.RIGHT_ANSWERS))))
         with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
             graded = grade.grade(chapter, [place], tmp_path / "out", executor=client.get_executor(), progress=False)
     assert not graded.failures

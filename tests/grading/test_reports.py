@@ -19,7 +19,7 @@ from netlab_classroom.grading.roster import Entry
 from netlab_course.checks import WRONG_TRIES
 from tests.grading import classroom, model
 
-RIGHT = {key: classroom.RIGHT[key] for key in ("limit", "letter", "search", "why-words")}
+RIGHT = {key: classroom.RIGHT_ANSWERS[key] for key in ("limit", "letter", "search", "why-words")}
 SLIP = "def limit_mbps(rate_mbps, payload_bytes):\n    return rate_mbps"
 HANDED_IN = {
     "anna": RIGHT,
@@ -35,7 +35,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradedClass]:
     """Anna is right, Ben has a slip and leaves one out, Cleo hands in nothing; nothing is asked that needs a run."""
     place = tmp_path_factory.mktemp("hand-ins")
     with classroom.sample_chapter() as chapter, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("netlab_classroom.grading.judging.Sandbox", model.Unsandboxed)
+        patch.setattr("netlab_classroom.grading.judging.Sandbox", model.UnisolatedSandbox)
         results = []
         for student, answers in HANDED_IN.items():
             path = None if answers is None else place / f"{student}.ipynb"
@@ -59,7 +59,7 @@ def test_everybody_has_a_row_for_each_exercise(graded: GradedClass) -> None:
         (row["student"], row["exercise"]): (row["points"], row["status"])
         for row in rows(report_tables.grades_csv(graded))
     }
-    assert len(given) == len(HANDED_IN) * len(classroom.OF)
+    assert len(given) == len(HANDED_IN) * len(classroom.MAX_POINTS)
     assert given["anna", "limit"] == ("3", "passed")
     assert given["ben", "limit"] == ("0", "failed")
     assert given["ben", "search"] == ("0", "not attempted")
@@ -91,7 +91,7 @@ def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: GradedCl
     moodle = {row["Email address"]: row[graded.master.stem] for row in rows(report_tables.moodle_csv(graded))}
     assert moodle == {"anna@example.org": "6", "ben@example.org": "1", "cleo@example.org": "0"}
     canvas = rows(report_tables.canvas_csv(graded))
-    assert [row[graded.master.stem] for row in canvas] == [str(sum(classroom.OF.values())), "6", "1", "0"]
+    assert [row[graded.master.stem] for row in canvas] == [str(sum(classroom.MAX_POINTS.values())), "6", "1", "0"]
 
 
 def test_canvas_gets_exactly_its_columns_of_the_class_list(graded: GradedClass) -> None:
@@ -164,7 +164,7 @@ def test_no_file_of_a_platform_is_written_while_answers_wait_unless_it_is_asked_
 def test_exercises_go_by_their_titles_and_partial_points_are_partly_correct(
     graded: GradedClass, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = {key: f"Exercise {place}: `{key}` & $x^2$" for place, key in enumerate(classroom.OF, 1)}
+    names = {key: f"Exercise {place}: `{key}` & $x^2$" for place, key in enumerate(classroom.MAX_POINTS, 1)}
     names["search"] = names["letter"]
     monkeypatch.setattr(report_tables, "headings_by_cell", lambda _graded: names)
     anna = graded.results[0]
@@ -228,9 +228,9 @@ def test_failed_waiting_and_passed_answers_differ_for_programs(graded: GradedCla
     suites = {suite.get("name"): suite for suite in ET.fromstring(report_tables.junit_xml(graded))}  # noqa: S314 (our own)
     assert (suites["anna"].get("failures"), suites["anna"].get("skipped")) == ("0", "3")
     assert (suites["ben"].get("failures"), suites["ben"].get("skipped")) == ("1", "4")
-    assert suites["cleo"].get("failures") == str(len(classroom.OF))
+    assert suites["cleo"].get("failures") == str(len(classroom.MAX_POINTS))
     of = [case.find("properties/property[@name='of']") for case in suites["cleo"]]
-    assert [float(each.get("value", "")) for each in of if each is not None] == [*classroom.OF.values()]
+    assert [float(each.get("value", "")) for each in of if each is not None] == [*classroom.MAX_POINTS.values()]
 
 
 def test_feedback_has_the_right_figure_only_when_it_is_asked_for(graded: GradedClass) -> None:
@@ -252,7 +252,9 @@ def test_student_reports_hold_right_figures_on_request_only(graded: GradedClass,
 
 def test_only_wrong_or_missing_answers_need_rereading(graded: GradedClass, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing or unreadable file does not show what its student should read again."""
-    monkeypatch.setattr(report_pages, "headings_by_cell", lambda _graded: dict.fromkeys(classroom.OF, "The limit"))
+    monkeypatch.setattr(
+        report_pages, "headings_by_cell", lambda _graded: dict.fromkeys(classroom.MAX_POINTS, "The limit")
+    )
     anna, ben, cleo = (report_pages.feedback_html(graded, result) for result in graded.results)
     wrong = [mark for mark in graded.results[1]["exercises"] if mark["status"] in ("failed", "not attempted")]
     assert ben.count("To read again") == len(wrong) > 0

@@ -22,7 +22,7 @@ from tests.grading import model
 )
 def test_exception_of_an_answer_is_reported_with_its_line(answer: str, said: str) -> None:
     exercise = {"given": [], "answer": answer, "name": "x", "calls": []}
-    (outcome,) = model.Unsandboxed().work([exercise], lambda *_asked: None)
+    (outcome,) = model.UnisolatedSandbox().work([exercise], lambda *_asked: None)
     assert outcome.message == {"error": said}
 
 
@@ -30,6 +30,6 @@ def test_a_call_hands_over_a_mapping_as_it_is_and_an_array_as_an_array() -> None
     answer = "def x(capacities_mbps, loads):\n    return [type(loads).__name__, capacities_mbps['bc'], *(1 - loads)]"
     call = {"capacities_mbps": {"ab": 10, "bc": 4}, "loads": {"array": [0.5, 0.75]}}
     exercise = {"given": [], "answer": answer, "name": "x", "calls": [call]}
-    (outcome,) = model.Unsandboxed().work([exercise], lambda *_asked: None)
+    (outcome,) = model.UnisolatedSandbox().work([exercise], lambda *_asked: None)
     (called,) = outcome.message["calls"]
     assert plain.decode(called["value"]) == ["ndarray", 4, 0.5, 0.25]
