@@ -130,10 +130,10 @@ def serve_page(page: Path, solutions: dict[str, dict[str, Any]]) -> Iterator[str
     settings["jupyter-config-data"]["exposeAppInBrowser"] = True
     instead = {"/jupyter-lite.json": settings} | {
         f"/files/{name}.ipynb": {
-            **book,
-            "cells": [{**cell, **EMPTY_FIELDS.get(cell["cell_type"], {})} for cell in book["cells"]],
+            **notebook,
+            "cells": [{**cell, **EMPTY_FIELDS.get(cell["cell_type"], {})} for cell in notebook["cells"]],
         }
-        for name, book in solutions.items()
+        for name, notebook in solutions.items()
     }
     Pages.instead = {path: json.dumps(content).encode() for path, content in instead.items()}
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Pages, directory=str(page))) as server:
@@ -164,7 +164,7 @@ def chromium() -> Iterator[OpenPage]:
 @contextmanager
 def firefox(url: str) -> Iterator[Callable[[str], Any]]:
     """Open an address in Firefox, with a profile of its own."""
-    with bidi.opened("firefox", PAGE_S) as browser:
+    with bidi.start_browser("firefox", PAGE_S) as browser:
         browser.go(url)
         yield lambda function: browser.value(f"({function})()")
 
@@ -175,8 +175,8 @@ def run(open_page: OpenPage, address: str, name: str) -> tuple[dict[str, float],
     with open_page(f"{address}/notebooks/index.html?path={name}.ipynb") as evaluate:
         evaluate(IS_SHOWN)
         screen_s = time.monotonic() - began_s
-        seconds, book = evaluate(f"() => ({RUN_CELLS})(Infinity)")
-    return {**seconds, "screen": screen_s}, book
+        seconds, notebook = evaluate(f"() => ({RUN_CELLS})(Infinity)")
+    return {**seconds, "screen": screen_s}, notebook
 
 
 def start(address: str, name: str) -> None:
@@ -228,11 +228,11 @@ def join_text(text: Any) -> Any:
     return "".join(text) if isinstance(text, list) and all(isinstance(line, str) for line in text) else text
 
 
-def judge(book: dict[str, Any], solution: dict[str, Any]) -> dict[str, list[str]]:
+def judge(notebook: dict[str, Any], solution: dict[str, Any]) -> dict[str, list[str]]:
     """Cells by what became of them: "failed" with the error, "not here", or "differs"; what is as it should be is in none."""
     expected = {cell["id"]: cell for cell in solution["cells"]}
     found: dict[str, list[str]] = {"failed": [], "not here": [], "differs": []}
-    for cell in book["cells"]:
+    for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
             continue
         errors = [f"{one['ename']}: {one['evalue'][:300]}" for one in cell["outputs"] if one["output_type"] == "error"]
@@ -276,12 +276,12 @@ def main() -> int:
     with serve_page(options.page.resolve(), solutions) as address, browser as open_page:
         for name in names:
             sent_before = Pages.sent_bytes
-            seconds, book = run(open_page, address, name)
+            seconds, notebook = run(open_page, address, name)
             if options.keep:
                 options.keep.mkdir(parents=True, exist_ok=True)
-                (options.keep / f"{name}.ipynb").write_text(json.dumps(book, indent=1))
+                (options.keep / f"{name}.ipynb").write_text(json.dumps(notebook, indent=1))
             screen_s, kernel_s = seconds.pop("screen"), seconds.pop("")
-            found = judge(book, solutions[name])
+            found = judge(notebook, solutions[name])
             wrong += len(found["failed"]) + len(found["differs"])
             numbers = (
                 screen_s,

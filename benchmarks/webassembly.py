@@ -58,8 +58,8 @@ def in_chromium(page: Path, scenarios: list[Scenario]) -> list[tuple[str, float]
     documents = json.dumps([scenario.to_dict() for scenario in scenarios])
     source = CELL_SOURCE.format(answers=inspect.getsource(webassembly.answers), told=documents)
     kernel = {"kernelspec": {"name": "python", "display_name": "Python"}}
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)], metadata=kernel)
-    with tab.serve_page(page.resolve(), {NAME: book}) as address, tab.chromium() as open_page:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)], metadata=kernel)
+    with tab.serve_page(page.resolve(), {NAME: notebook}) as address, tab.chromium() as open_page:
         visible = tab.visible_outputs(tab.run(open_page, address, NAME)[1]["cells"][0])
     lines = visible[0]["text"].split("\n")[1 : len(scenarios) + 1] if visible else []
     assert len(lines) == len(scenarios), f"The page's cell shows: {str(visible)[-2000:]}"

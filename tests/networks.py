@@ -32,7 +32,7 @@ QUEUES: st.SearchStrategy[dict[str, Any]] = st.one_of(
     ),
 )
 
-ANYTHING = st.recursive(
+ANY_VALUE = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=12) | st.just(10**400),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,

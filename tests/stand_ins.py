@@ -16,7 +16,7 @@ from netlab.network.queues import DISCIPLINES
 from netlab_engines import host_kernel
 
 
-class Fake:
+class FakeEngine:
     """An engine that delivers every datagram, and half-way tells what it is doing."""
 
     name = "fake"

@@ -57,7 +57,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "env" / "bin" / "python"
 
 
-def ran(python: Path, notebook: Path, home: Path) -> str:
+def run_notebook(python: Path, notebook: Path, home: Path) -> str:
     """Run a notebook in an empty home; return what went wrong, "" if nothing did."""
     home.mkdir()
     done = subprocess.run(
@@ -74,7 +74,7 @@ def ran(python: Path, notebook: Path, home: Path) -> str:
 def test_a_chapter_runs_without_an_error(name: str, python: Path, tmp_path: Path) -> None:
     (notebook,) = python.parents[1].glob(f"lib/python*/site-packages/netlab/carried/notebooks/{name}")
     for number in range(TIMES):
-        assert ran(python, notebook, tmp_path / f"home-{number}") == ""
+        assert run_notebook(python, notebook, tmp_path / f"home-{number}") == ""
 
 
 @pytest.mark.parametrize("source", ["1 / 0", "import sys; print('x', file=sys.stderr)", THREAD])
@@ -84,4 +84,4 @@ def test_errors_words_on_standard_error_and_tracebacks_of_threads_are_noticed(
     notebook = tmp_path / "wrong.ipynb"
     cells = [{"cell_type": "code", "source": "print('before')"}, {"cell_type": "code", "source": source}]
     notebook.write_text(json.dumps({"cells": cells}))
-    assert ran(python, notebook, tmp_path / "home") != ""
+    assert run_notebook(python, notebook, tmp_path / "home") != ""

@@ -15,7 +15,7 @@ from netlab_classroom.grading import assign
 from netlab_classroom.grading.master import Master
 from tests.programs import ROOT, load
 
-SOLVED = sorted((ROOT / "solutions").glob("[0-9]*.py"))
+SOLUTIONS = sorted((ROOT / "solutions").glob("[0-9]*.py"))
 
 
 STUDENT_PACKAGES = load("tools/wheel.py").STUDENT_PACKAGES
@@ -37,7 +37,7 @@ def in_a_clone() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def copied() -> list[Path]:
+def copied_files() -> list[Path]:
     """The files that the Dockerfile takes out of a clone, such as the builder would choose them."""
     text = (ROOT / "binder" / "Dockerfile").read_text().replace("\\\n", " ")
     lines = [line.split()[1:] for line in text.splitlines() if line.startswith("COPY ") and "--from" not in line]
@@ -54,20 +54,20 @@ def copied() -> list[Path]:
     ]
 
 
-def test_image_has_package_and_student_notebooks_and_no_solutions(copied):
-    names = {path.relative_to(ROOT).parts[0] for path in copied}
+def test_image_has_package_and_student_notebooks_and_no_solutions(copied_files):
+    names = {path.relative_to(ROOT).parts[0] for path in copied_files}
     assert {*STUDENT_PACKAGES, "notebooks", "pyproject.toml", "requirements.lock", "requirements-hub.lock"} <= names
     assert names.isdisjoint({"solutions", "netlab_classroom", "tests", ".git"})
-    assert not [path for path in copied if {"examiners", "solutions"} & set(path.parts)]
-    notebooks = {path.name for path in copied if path.suffix == ".ipynb"}
+    assert not [path for path in copied_files if {"examiners", "solutions"} & set(path.parts)]
+    notebooks = {path.name for path in copied_files if path.suffix == ".ipynb"}
     assert notebooks == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
 
 
-@pytest.mark.parametrize("source", SOLVED, ids=lambda path: path.stem)
-def test_no_line_of_an_answer_is_in_what_the_image_takes(source, copied):
+@pytest.mark.parametrize("source", SOLUTIONS, ids=lambda path: path.stem)
+def test_no_line_of_an_answer_is_in_what_the_image_takes(source, copied_files):
     secrets = assign.secrets_of(Master(source).edition())
     assert secrets, "a chapter without answers proves nothing"
-    (notebook,) = [path for path in copied if path.name == f"{source.stem}.ipynb"]
+    (notebook,) = [path for path in copied_files if path.name == f"{source.stem}.ipynb"]
     lines = {line.strip() for cell in nbformat.read(notebook, 4).cells for line in cell.source.split("\n")}
     assert secrets.isdisjoint(lines)
 

@@ -148,7 +148,7 @@ def test_bytecode_stands_in_place_of_source_and_beside_netlabs(
         assert archive.read("a/data.txt") == b"a/data.txt"
 
 
-def unpacked(pack: Path) -> dict[str, bytes]:
+def unpack(pack: Path) -> dict[str, bytes]:
     opened = io.BytesIO(zstandard.decompress(pack.read_bytes()))
     files = {name: opened.read(size) for name, size in json.loads(opened.readline())}
     assert not opened.read()
@@ -169,8 +169,8 @@ def test_a_distribution_becomes_packs_and_what_is_not_compiled_an_archive_of_its
     for name in packs.ENGINE:
         (tmp_path / name).write_bytes(name.encode())
     written = packs.put(tmp_path, "finder")
-    assert set(unpacked(tmp_path / written["netlab"])) == {f"{packs.SITE}/netlab/rarely.py"}
-    python = unpacked(tmp_path / written["python"])
+    assert set(unpack(tmp_path / written["netlab"])) == {f"{packs.SITE}/netlab/rarely.py"}
+    python = unpack(tmp_path / written["python"])
     assert python[f"{packs.LIB}/json/__init__.pyc"] == b"json/__init__.pyc"
     assert python[f"{packs.SITE}/some/data.json"] == b"some/data.json"
     assert python[f"{packs.SITE}/_others.txt"] == b"json.tool"
@@ -322,7 +322,7 @@ def test_imports_of_a_chapter_are_compiled_and_loaded_ahead(page: Path) -> None:
     names = {
         name.removeprefix("/lib/python3.12/").removeprefix("site-packages/")
         for use in ("python", "netlab")
-        for name in unpacked(next((page / "static" / "pyodide").glob(f"{use}.*.bin")))
+        for name in unpack(next((page / "static" / "pyodide").glob(f"{use}.*.bin")))
     }
     modules = {"json/__init__", "pandas/__init__", "plotly/graph_objs/_scatter", "pyodide_kernel/__init__"}
     assert {f"{module}.pyc" for module in modules} <= names

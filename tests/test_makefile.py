@@ -31,7 +31,7 @@ def _stand_in(clone: Path, tool: str, message: str, status: int, delay_s: float 
     program.chmod(0o755)
 
 
-def _quick(clone: Path) -> tuple[int, list[str]]:
+def _run_quick(clone: Path) -> tuple[int, list[str]]:
     """Run `make quick` in the directory; return its status and the lines of the tools."""
     done = subprocess.run(
         ["make", "--no-print-directory", "quick"],
@@ -47,7 +47,7 @@ def _quick(clone: Path) -> tuple[int, list[str]]:
 def test_a_finding_of_lint_is_printed_after_tests_that_take_longer(clone: Path) -> None:
     _stand_in(clone, "mypy", "mypy found an error", 1)
     _stand_in(clone, "pytest", "pytest found nothing", 0, delay_s=0.5)
-    status, lines = _quick(clone)
+    status, lines = _run_quick(clone)
     assert status != 0
     assert lines[-1] == "mypy found an error"
     assert "pytest found nothing" in lines
@@ -56,13 +56,13 @@ def test_a_finding_of_lint_is_printed_after_tests_that_take_longer(clone: Path) 
 def test_a_failed_test_is_printed_last_when_lint_finds_nothing(clone: Path) -> None:
     _stand_in(clone, "pytest", "pytest found a failure", 1)
     _stand_in(clone, "mypy", "mypy found nothing", 0, delay_s=0.5)
-    status, lines = _quick(clone)
+    status, lines = _run_quick(clone)
     assert status != 0
     assert lines[-1] == "pytest found a failure"
 
 
 def test_all_tools_are_shown_when_nothing_fails(clone: Path) -> None:
-    status, lines = _quick(clone)
+    status, lines = _run_quick(clone)
     assert status == 0
     assert [sum(line.startswith(tool) for line in lines) for tool in TOOLS] == [2, 1, 1, 1, 1]
 
@@ -71,5 +71,5 @@ def test_no_file_is_left_behind(clone: Path, tmp_path_factory: pytest.TempPathFa
     scratch = tmp_path_factory.mktemp("scratch")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(scratch))
-        _quick(clone)
+        _run_quick(clone)
     assert list(scratch.iterdir()) == []

@@ -58,8 +58,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             content = packed.extractfile(member)
             assert content is not None, member.name
             path.write_bytes(content.read())
-    for room, names in PROGRAMS.items():
-        (old,) = (tmp_path / "cache" / room).iterdir()
+    for kind, names in PROGRAMS.items():
+        (old,) = (tmp_path / "cache" / kind).iterdir()
         facts = load_json(old / "build.json")
         (old / "build.json").write_text(json.dumps({**facts, "machine": platform.machine()}))
         for name in names:
@@ -92,8 +92,8 @@ def give_host_channel(home: Path) -> None:
 
 def build_present(home: Path) -> None:
     """Put kernels by the present recipes beside the old ones: of an older Linux, as where another source is at hand now."""
-    for room, recipe in (("kernels", recipe_hash()), ("libraries", library_build.recipe_hash())):
-        (old,) = (home / "cache" / room).iterdir()
+    for kind, recipe in (("kernels", recipe_hash()), ("libraries", library_build.recipe_hash())):
+        (old,) = (home / "cache" / kind).iterdir()
         new = Path(shutil.copytree(old, old.with_name(f"{old.name[:-12]}{'a' * 12}")))
         facts = {**load_json(old / "build.json"), "recipe": recipe, "release": "6.12.1"}
         (new / "build.json").write_text(json.dumps(facts))

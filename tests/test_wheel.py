@@ -127,7 +127,7 @@ def run(python: Path, home: Path, *words: str, **environment: str) -> str:
     return done.stdout
 
 
-def about(wheel: Path, name: str) -> list[str]:
+def description_lines(wheel: Path, name: str) -> list[str]:
     """Return the lines of a file in the description of a wheel."""
     with zipfile.ZipFile(wheel) as opened:
         (path,) = (path for path in opened.namelist() if path.endswith(f".dist-info/{name}"))
@@ -202,7 +202,7 @@ def test_classroom_wheel_has_solutions_and_requires_the_same_version(classroom: 
         "netlab_classroom",
         f"netlab_classroom-{VERSION}.dist-info",
     }
-    assert f"Requires-Dist: netlab=={VERSION}" in about(classroom, "METADATA")
+    assert f"Requires-Dist: netlab=={VERSION}" in description_lines(classroom, "METADATA")
 
 
 def test_tags_and_metadata_are_those_of_the_kernels_inside(
@@ -221,14 +221,16 @@ def test_tags_and_metadata_are_those_of_the_kernels_inside(
     for machine, wheel in wheels.items():
         tags = ["any"] if machine == "any" else [f"manylinux_2_17_{machine}", f"musllinux_1_2_{machine}"]
         assert wheel.name == f"netlab-{VERSION}-py3-none-{'.'.join(tags)}.whl"
-        assert about(wheel, "WHEEL")[-len(tags) :] == [f"Tag: py3-none-{tag}" for tag in tags]
+        assert description_lines(wheel, "WHEEL")[-len(tags) :] == [f"Tag: py3-none-{tag}" for tag in tags]
         # Only the WebAssembly kernel needs wasmtime, the largest package but two.
-        needs = {line.removeprefix("Requires-Dist: ").split(">")[0] for line in about(wheel, "METADATA")}
+        needs = {line.removeprefix("Requires-Dist: ").split(">")[0] for line in description_lines(wheel, "METADATA")}
         assert ("wasmtime" in needs) is (machine == "any")
         assert {"numpy", "jupyterlab"} <= needs
-        of_any = [line for line in about(portable, "METADATA") if machine == "any" or "Dist: wasmtime" not in line]
-        assert about(wheel, "METADATA") == of_any
-    assert "License: BSD-3-Clause AND GPL-2.0-only" in about(portable, "METADATA")
+        of_any = [
+            line for line in description_lines(portable, "METADATA") if machine == "any" or "Dist: wasmtime" not in line
+        ]
+        assert description_lines(wheel, "METADATA") == of_any
+    assert "License: BSD-3-Clause AND GPL-2.0-only" in description_lines(portable, "METADATA")
 
 
 def test_the_same_commit_gives_the_same_bytes(

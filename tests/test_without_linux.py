@@ -14,7 +14,7 @@ ROOT = Path(netlab.__file__).parents[1]
 SYSTEMS = ["win32", "darwin", "emscripten"]
 
 
-def elsewhere(system: str, program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_on_system(system: str, program: str, **environment: str) -> subprocess.CompletedProcess[str]:
     begin = f"import without_linux; without_linux.begin({system!r})\n"
     return subprocess.run(
         [sys.executable, "-c", begin + program],
@@ -48,7 +48,7 @@ print('all that a chapter names')
 def test_import_works_without_linux_and_unsupported_calls_are_reported(
     system: str,
 ) -> None:
-    done = elsewhere(system, WITHOUT_A_KERNEL)
+    done = run_on_system(system, WITHOUT_A_KERNEL)
     assert done.returncode == 0, done.stderr
     there, after, *sentences, last = done.stdout.splitlines()
     assert (there, after, last) == ("True", "False", "all that a chapter names")
@@ -56,7 +56,7 @@ def test_import_works_without_linux_and_unsupported_calls_are_reported(
 
 
 def test_the_doctor_has_a_table_there_too(tmp_path: Path) -> None:
-    done = elsewhere(
+    done = run_on_system(
         "win32", "from netlab.commands import cli\nraise SystemExit(cli.main(['doctor']))", NETLAB_CACHE=str(tmp_path)
     )
     assert "Windows on AMD64" in done.stdout, done.stderr
@@ -67,7 +67,7 @@ def test_the_doctor_has_a_table_there_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_a_live_panel_plays_there(system: str) -> None:
     kernel = webassembly.built()
-    done = elsewhere(
+    done = run_on_system(
         system,
         "import netlab as nl\n"
         "from netlab_course import demo_command as demo\n"
@@ -87,7 +87,7 @@ def test_a_live_panel_plays_there(system: str) -> None:
 @pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_the_demo_gives_the_same_numbers_there(system: str) -> None:
     kernel = webassembly.built()
-    done = elsewhere(
+    done = run_on_system(
         system,
         "from netlab_course import demo_command as demo\n"
         "from netlab.runs import experiment, scenario, sweeps\n"

@@ -66,10 +66,10 @@ class RunCache:
 
     def prune(self) -> None:
         """Remove the runs that were used longest ago until all others have at most `limit_bytes` bytes."""
-        room = self.limit_bytes
+        bytes_left = self.limit_bytes
         for _, size, paths in sorted(self._runs(), reverse=True):
-            room -= size
-            if room < 0:
+            bytes_left -= size
+            if bytes_left < 0:
                 for path in paths:
                     if path.is_dir():
                         shutil.rmtree(path, ignore_errors=True)

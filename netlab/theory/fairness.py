@@ -38,13 +38,13 @@ def max_min_mbps(
     rates = dict.fromkeys(routes, 0.0)
     rising = set(routes)
     while rising:
-        room = {
+        slack = {
             limit: (limits[limit] - math.fsum(rates[flow] for flow in users[limit])) / len(users[limit] & rising)
             for limit in limits
             if users[limit] & rising
         }
-        step = min(room.values())
-        full = [limit for limit, left in room.items() if left <= step * (1 + 1e-12) + 1e-15]
+        step = min(slack.values())
+        full = [limit for limit, left in slack.items() if left <= step * (1 + 1e-12) + 1e-15]
         for flow in rising:
             rates[flow] += step
         rising -= set().union(*(users[limit] for limit in full))
@@ -275,18 +275,18 @@ def _largest_gain(gain: Array, alpha: float, used: Array) -> Array:
         """Return the barrier method's target for the shares x: gains, and `barrier` times the logarithms of the limits'
         room; minus infinity unless all are above 0.
         """
-        room = 1 - used @ x
-        if min(x.min(), room.min()) <= 0:
+        slack = 1 - used @ x
+        if min(x.min(), slack.min()) <= 0:
             return -math.inf
         gained = np.log(x) if alpha == 1 else x ** (1 - alpha) / (1 - alpha)
-        return float(np.sum(gain * gained) + barrier * np.sum(prices * np.log(room)))
+        return float(np.sum(gain * gained) + barrier * np.sum(prices * np.log(slack)))
 
     x = np.full(len(gain), 0.9)
     for barrier in 0.1 ** np.arange(0, 11, 2):
         for _ in range(100):
-            room = 1 - used @ x
-            slope = gain * x**-alpha - barrier * used.T @ (prices / room)
-            bend = np.diag(alpha * gain * x ** (-alpha - 1)) + barrier * (used.T * prices / room**2) @ used
+            slack = 1 - used @ x
+            slope = gain * x**-alpha - barrier * used.T @ (prices / slack)
+            bend = np.diag(alpha * gain * x ** (-alpha - 1)) + barrier * (used.T * prices / slack**2) @ used
             unit = np.sqrt(np.diag(bend))
             step = np.linalg.solve(bend / np.outer(unit, unit) + 1e-14 * np.eye(len(x)), slope / unit) / unit
             length, rise = 1.0, float(slope @ step)

@@ -86,9 +86,9 @@ class TcpSender:
         self.sock.setblocking(False)
         # The kernel reports room only when a third of the send buffer is free, so a wake-up serves many
         # packets.
-        room = select.poll()
-        room.register(out, select.POLLOUT)
-        room.register(self._stopper.fd, select.POLLIN)
+        poller = select.poll()
+        poller.register(out, select.POLLOUT)
+        poller.register(self._stopper.fd, select.POLLIN)
         count = SEND_CHUNK_BYTES
         end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)
         while not self._stopper.is_set:
@@ -103,9 +103,9 @@ class TcpSender:
                 self.sent_bytes += os.sendfile(out, payload, 0, count)
             except BlockingIOError:
                 if end_ns is None or left_ns is None:
-                    room.poll()
+                    poller.poll()
                 elif left_ns >= NS_PER_MS:
-                    room.poll(left_ns // NS_PER_MS)
+                    poller.poll(left_ns // NS_PER_MS)
                 else:
                     sleep_until_ns(end_ns)
 

@@ -10,11 +10,11 @@ from netlab_engines.agent.dcf import Dcf
 from tests.agreement import agrees
 
 FRAME = bytes(1514)
-SMALL = bytes(66)
+SMALL_FRAME = bytes(66)
 LONG_AGO_NS = -(10**9)
 
 
-def saturated(
+def saturated_medium(
     wifi: Wifi, senders: int, *, frames: int = 20_000, frame: bytes = FRAME, last: Wifi | None = None
 ) -> tuple[Dcf, float]:
     """A medium on which each of the senders always has a frame, and the time in us that so many frames took; the last
@@ -38,14 +38,14 @@ def saturated(
 @pytest.mark.parametrize("options", [{}, {"rate_mbps": 6}, {"protection": "rts"}, {"short_slot": False}])
 def test_one_sender_takes_the_time_of_the_standard(options: dict[str, object]) -> None:
     """The mean of 20 000 backoffs of sd 4.6 slots is known to 0.03 slots, three times which is 0.9 (2) us."""
-    _, took_us = saturated(Wifi(**options), 1)
+    _, took_us = saturated_medium(Wifi(**options), 1)
     slot_us = 9 if options.get("short_slot", True) else 20
     agrees("time of a frame (us)", took_us / 20_000, theory.wifi_exchange_us(1500, options), absolute=0.1 * slot_us)
 
 
 @pytest.mark.parametrize(("stations", "relative"), [(2, 0.03), (5, 0.03), (10, 0.03)])
 def test_saturated_stations_get_bianchis_throughput(stations: int, relative: float) -> None:
-    dcf, took_us = saturated(Wifi(), stations)
+    dcf, took_us = saturated_medium(Wifi(), stations)
     expected = theory.wifi_saturation(stations, 1472)
     agrees("goodput (Mbit/s)", 20_000 * 1472 * 8 / took_us, expected.goodput_mbps, relative=relative)
     collided = sum(station.collisions for station in dcf.stations)
@@ -53,7 +53,7 @@ def test_saturated_stations_get_bianchis_throughput(stations: int, relative: flo
 
 
 def test_stations_share_equally() -> None:
-    dcf, _ = saturated(Wifi(), 2)
+    dcf, _ = saturated_medium(Wifi(), 2)
     first, second = (station.frames for station in dcf.stations)
     agrees("share", first / (first + second), 0.5, absolute=0.02)
 
@@ -74,7 +74,7 @@ def heusse_us(fast: Wifi, slow: Wifi, senders: int) -> float:
 def test_one_slow_station_slows_down_all_others(senders: int, slow_mbps: int) -> None:
     """The anomaly: as many frames for each. 54 beside 6 Mbit/s: 4.1 Mbit/s for both, where two fast ones get 15."""
     fast, slow = Wifi(), Wifi(rate_mbps=slow_mbps)
-    dcf, took_us = saturated(fast, senders, last=slow)
+    dcf, took_us = saturated_medium(fast, senders, last=slow)
     for station in dcf.stations:
         agrees("share of the frames", station.frames / 20_000, 1 / senders, absolute=0.02)
     each_mbps = 20_000 / senders * 1472 * 8 / took_us
@@ -95,7 +95,7 @@ def test_a_frame_on_a_busy_medium_waits_for_difs_and_its_backoff() -> None:
         dcf = Dcf([Wifi()] * 2, [10, 10], str(seed), LONG_AGO_NS)
         dcf.arrive(0, FRAME, 0)
         sent = dcf.begin()
-        dcf.arrive(1, SMALL, sent.arrival_ns)
+        dcf.arrive(1, SMALL_FRAME, sent.arrival_ns)
         dcf.take(0)
         start_ns = dcf.next_start_ns()
         assert start_ns is not None
@@ -115,7 +115,7 @@ def test_a_collision_costs_both_and_doubles_their_windows() -> None:
 
 
 def test_errors_are_repaired_until_the_last_attempt() -> None:
-    dcf, _ = saturated(Wifi(error_rate=0.5), 1, frames=20_000)
+    dcf, _ = saturated_medium(Wifi(error_rate=0.5), 1, frames=20_000)
     station = dcf.stations[0]
     tried = station.frames + station.given_up
     agrees("frames given up", station.given_up / tried, 0.5**MAX_ATTEMPTS, relative=0.25)

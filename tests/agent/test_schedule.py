@@ -22,7 +22,7 @@ def plan(network, *changes):
     return nl.Scenario(network, [nl.Ping("h1", "h2")], 60, changes=changes).plan()
 
 
-def two(**fields):
+def two_links(**fields):
     return nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", **fields)])
 
 
@@ -57,8 +57,8 @@ def test_classes_keep_their_packets_unless_there_are_more_or_fewer_of_them():
     old = {"rate_mbps": 10, "aqm": "drr", "aqm_options": {"quanta_bytes": [1500, 1500]}}
     shares = {**old, "aqm_options": {"quanta_bytes": [1500, 3000]}}
     assert lines(old, shares) == [("r1", "tc class change dev r1-eth1 parent 2: classid 2:2 drr quantum 3000b")]
-    room = {**old, "queue_packets": 50}
-    assert [line.split(" ", 5)[5] for _, line in lines(old, room)] == [
+    packets = {**old, "queue_packets": 50}
+    assert [line.split(" ", 5)[5] for _, line in lines(old, packets)] == [
         "parent 2:1 handle 11: pfifo limit 50",
         "parent 2:2 handle 12: pfifo limit 50",
     ]
@@ -121,7 +121,7 @@ def test_unchanged_fields_are_not_sent():
 
 
 def test_a_trace_begins_with_the_run_and_begins_again_at_its_end():
-    found = moments(plan(two(rate_mbps=nl.Trace([(0, 5), (1, 2), (1.5, 0)], 3))), 7)
+    found = moments(plan(two_links(rate_mbps=nl.Trace([(0, 5), (1, 2), (1.5, 0)], 3))), 7)
     assert [(at_s, rate) for at_s, _, rate in found] == [
         (0, 5), (1, 2), (1.5, 0.001), (3, 5), (4, 2), (4.5, 0.001), (6, 5), (7, 2),
     ]  # fmt: skip
@@ -130,7 +130,7 @@ def test_a_trace_begins_with_the_run_and_begins_again_at_its_end():
 
 
 def test_a_change_of_the_rate_ends_a_trace_and_any_other_does_not():
-    network = two(rate_mbps=nl.Trace([(0, 5), (1, 2)]))
+    network = two_links(rate_mbps=nl.Trace([(0, 5), (1, 2)]))
     found = moments(
         plan(
             network,
@@ -144,7 +144,7 @@ def test_a_change_of_the_rate_ends_a_trace_and_any_other_does_not():
 
 
 def test_a_link_that_is_down_comes_back_as_it_was_changed_meanwhile():
-    network = two(rate_mbps=10)
+    network = two_links(rate_mbps=10)
     found = moments(
         plan(
             network,
@@ -160,7 +160,7 @@ def test_a_link_that_is_down_comes_back_as_it_was_changed_meanwhile():
 
 def test_a_real_clock_follows_a_trace_in_steps_of_a_second():
     trace = nl.Trace([(k / 10, k % 10 + 1) for k in range(30)])
-    found = moments(plan(two(rate_mbps=trace)), 2.99, "real")
+    found = moments(plan(two_links(rate_mbps=trace)), 2.99, "real")
     assert [at_s for at_s, _, _ in found] == [0, 1, 2]
     assert all(abs(rate - 5.5) < 1e-9 for _, _, rate in found)
 

@@ -34,7 +34,9 @@ def shape(**fields: Any) -> dict[str, Any]:
     return asdict(LinkShape(**fields))
 
 
-def shaped(topology: nl.Topology, clock: str = "virtual") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def lines_of_network(
+    topology: nl.Topology, clock: str = "virtual"
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The `ip` and `tc` lines of a topology."""
     directions = [way.to_dict() for way in topology.hops()]
     ip_lines, queueing = shape_network(
@@ -43,7 +45,7 @@ def shaped(topology: nl.Topology, clock: str = "virtual") -> tuple[dict[str, lis
     return ip_lines, {node: [each.line for each in own] for node, own in queueing.items() if own}
 
 
-def inner(**fields: Any) -> str:
+def student_queue(**fields: Any) -> str:
     """The words of the student's queue."""
     return queue_qdiscs("r1-eth0", shape(rate_mbps=5, **fields), "virtual")[1].qdisc.words
 
@@ -52,7 +54,7 @@ def inner(**fields: Any) -> str:
 @given(topology=networks(), clock=st.sampled_from(CLOCKS))
 def test_rates_are_in_bits_and_lines_are_single(topology: nl.Topology, clock: str) -> None:
     """`tc` reads `mbps` as megabytes: no line has a unit of rate but `bit`."""
-    ip_lines, tc_lines = shaped(topology, clock)
+    ip_lines, tc_lines = lines_of_network(topology, clock)
     lines = [line for lines in tc_lines.values() for line in lines]
     for line in lines:
         assert "bps" not in line
@@ -68,7 +70,7 @@ def test_rates_are_in_bits_and_lines_are_single(topology: nl.Topology, clock: st
 @given(topology=networks(), clock=st.sampled_from(CLOCKS))
 def test_queue_rate_and_wire_are_in_three_places(topology: nl.Topology, clock: str) -> None:
     """Queue and rate at the sender's interface, never a netem; the wire behind the receiver's, on a device of its own."""
-    ip_lines, tc_lines = shaped(topology, clock)
+    ip_lines, tc_lines = lines_of_network(topology, clock)
     for way in topology.hops():
         words = way.shape
         at_sender = [line for line in tc_lines.get(way.src, []) if f" dev {way.interface} " in line]
@@ -89,7 +91,7 @@ def test_queue_rate_and_wire_are_in_three_places(topology: nl.Topology, clock: s
 
 
 def test_an_unlimited_link_without_delay_gets_nothing() -> None:
-    assert shaped(nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2")])) == ({}, {})
+    assert lines_of_network(nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2")])) == ({}, {})
 
 
 def test_the_epfl_bottleneck_word_for_word() -> None:
@@ -109,7 +111,7 @@ def test_the_epfl_bottleneck_word_for_word() -> None:
             ),
         ],
     )
-    assert shaped(topology) == (
+    assert lines_of_network(topology) == (
         {"h2": ["link add name wire0 type ifb", "link set dev wire0 up"]},
         {
             "r1": [
@@ -170,7 +172,7 @@ def test_the_epfl_bottleneck_word_for_word() -> None:
     ],
 )
 def test_the_words_of_each_discipline(fields: dict[str, Any], words: str) -> None:
-    assert inner(**fields) == words
+    assert student_queue(**fields) == words
 
 
 @given(
@@ -189,7 +191,7 @@ def test_reds_words_are_ones_that_tc_can_count(
         options["max_packets"] = max(2, min(low + above, 10_000))
         if given_low and not options["min_packets"] < options["max_packets"]:
             return
-    words = inner(aqm="red", aqm_options=options, queue_packets=packets).split()
+    words = student_queue(aqm="red", aqm_options=options, queue_packets=packets).split()
     low_bytes, high_bytes, burst = (int(words[words.index(word) + 1].rstrip("b")) for word in ("min", "max", "burst"))
     assert low_bytes < high_bytes or high_bytes - low_bytes < 15
     # The weight that tc computes from them: the smallest weight whose burst is long enough.
@@ -273,7 +275,7 @@ def senders(links: list[nl.Link], clock: str = "virtual", **segment_bytes: int) 
 def test_segmentation_offload_holds_towards_a_queue_that_splits() -> None:
     path = [nl.Link("h1", "r1"), nl.Link("r1", "r2", rate_mbps=5, delay_ms=10), nl.Link("r2", "h2")]
     assert senders(path) == []
-    assert shaped(nl.Topology(["h1", "h2"], ["r1", "r2"], links=path))[0] == {
+    assert lines_of_network(nl.Topology(["h1", "h2"], ["r1", "r2"], links=path))[0] == {
         "r2": ["link add name wire0 type ifb", "link set dev wire0 up"],
         "r1": ["link add name wire1 type ifb", "link set dev wire1 up"],
     }
@@ -296,7 +298,7 @@ def test_an_offloaded_segment_must_not_meet_loss_or_delay() -> None:
         nl.Link("r1", "h2", rate_mbps=5),
     ]
     assert senders(path) == ["h1"]
-    ip_lines, _ = shaped(nl.Topology(["h1", "h2"], ["r1"], ["s1"], path))
+    ip_lines, _ = lines_of_network(nl.Topology(["h1", "h2"], ["r1"], ["s1"], path))
     assert "link set dev h1-eth0 gso_max_segs 1" in ip_lines["h1"]
 
 

@@ -24,7 +24,7 @@ def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def abandoned(tmp: Path) -> Path:
+def abandoned_directory(tmp: Path) -> Path:
     """The directory of a run whose process was killed."""
     program = (
         "from netlab.base import scratch\n"
@@ -54,10 +54,10 @@ def test_a_run_directory_goes_when_the_run_fails(tmp: Path) -> None:
     assert not directory.exists()
 
 
-def test_directories_of_killed_runs_are_cleared_and_those_of_others_kept(abandoned: Path) -> None:
-    assert (abandoned / "memory").exists()
+def test_directories_of_killed_runs_are_cleared_and_those_of_others_kept(abandoned_directory: Path) -> None:
+    assert (abandoned_directory / "memory").exists()
     with scratch.run_directory() as one:
-        assert not abandoned.exists()
+        assert not abandoned_directory.exists()
         with scratch.run_directory() as other:
             assert one.exists()
             assert other != one

@@ -178,7 +178,7 @@ class ProtocolError(Exception):
 
 
 @contextmanager
-def opened(name: str, patience_s: float = PATIENCE_S) -> Iterator[Browser]:
+def start_browser(name: str, patience_s: float = PATIENCE_S) -> Iterator[Browser]:
     """Start "chromium" or "firefox" without a window on the screen, in a profile of its own; end it afterwards.
 
     An answer of the browser may take `patience_s` of wall-clock time.
@@ -194,8 +194,8 @@ def _firefox(profile: Path, patience_s: float) -> Iterator[websocket.WebSocket]:
     lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in FIREFOX_PREFERENCES.items()]
     (profile / "user.js").write_text("\n".join(lines), encoding="utf-8")
     command = [str(FIREFOX), "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
-    with _running(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-        place = _first(process, process.stderr, r"ws://\S+")
+    with _running_program(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        place = _first_match(process, process.stderr, r"ws://\S+")
         socket = websocket.create_connection(f"{place}/session", suppress_origin=True, timeout=patience_s)
         socket.send(json.dumps({"id": 0, "method": "session.new", "params": {"capabilities": {}}}))
         assert json.loads(socket.recv())["type"] == "success"
@@ -214,15 +214,15 @@ def _chromium(profile: Path, patience_s: float) -> Iterator[websocket.WebSocket]
     options += [f"--user-data-dir={profile}", f"--window-size={WIDTH},{HEIGHT}"]
     chrome = {"binary": chromium.PROGRAM, "args": options}
     wanted = {"capabilities": {"alwaysMatch": {"webSocketUrl": True, "goog:chromeOptions": chrome}}}
-    with _running([str(DRIVER), "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        made = _new_session(_first(process, process.stdout, r"successfully on port (\d+)"), wanted)
+    with _running_program([str(DRIVER), "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        made = _new_session(_first_match(process, process.stdout, r"successfully on port (\d+)"), wanted)
         yield websocket.create_connection(
             made["capabilities"]["webSocketUrl"], suppress_origin=True, timeout=patience_s
         )
 
 
 @contextmanager
-def _running(command: list[str], **streams: int) -> Iterator[subprocess.Popen[str]]:
+def _running_program(command: list[str], **streams: int) -> Iterator[subprocess.Popen[str]]:
     """Run a program in a group of processes of its own, which ends with this block, or with this process if that is killed."""
     words = ["sh", "-c", GUARD, "sh", *command]
     with subprocess.Popen(words, stdin=subprocess.PIPE, text=True, start_new_session=True, **streams) as process:
@@ -242,7 +242,7 @@ def _new_session(port: str, wanted: Any) -> Any:
         connection.close()
 
 
-def _first(process: subprocess.Popen[str], stream: Any, pattern: str) -> str:
+def _first_match(process: subprocess.Popen[str], stream: Any, pattern: str) -> str:
     """The first match in what a program says; what it says afterwards is read and thrown away, or it would stop."""
     found = next((match for line in stream if (match := re.search(pattern, line))), None)
     if found is None:

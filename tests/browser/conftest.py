@@ -41,7 +41,7 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     """A browser for all tests: what one leaves in its storage the next finds, as in a student's."""
     if why := bidi.MISSING[request.param]:
         pytest.skip(why)
-    with bidi.opened(request.param) as opened:
+    with bidi.start_browser(request.param) as opened:
         yield opened
 
 

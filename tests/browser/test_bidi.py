@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow]
 OPENS = """
 import sys, time
 from tests.browser import bidi
-with bidi.opened(sys.argv[1]):
+with bidi.start_browser(sys.argv[1]):
     print("open", flush=True)
     time.sleep(1000)
 """
@@ -37,13 +37,13 @@ def test_no_browser_is_left_behind_by_a_process_that_is_ended(name: str, ending:
     command = [sys.executable, "-c", OPENS, name]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as program:
         assert program.stdout is not None and program.stdout.readline() == b"open\n"
-        assert [words for words in marked(mark) if name in words and OPENS not in words]
+        assert [words for words in marked_processes(mark) if name in words and OPENS not in words]
         program.send_signal(ending)
         program.wait(60)
-    assert wait_for(lambda: not marked(mark))
+    assert wait_for(lambda: not marked_processes(mark))
 
 
-def marked(mark: str) -> list[str]:
+def marked_processes(mark: str) -> list[str]:
     """Return the command lines of the processes that have inherited an environment with this mark."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):

@@ -109,7 +109,7 @@ def page(folder: Path, background: str, *, title: str = "Goodput against the off
     return path
 
 
-def moved(one: Path, other: Path) -> float:
+def moved_share(one: Path, other: Path) -> float:
     """The share of a picture's inked cells that have no ink of that kind nearby in the other picture, the larger of both ways."""
     maps = [ink(path) for path in (one, other)]
     return max(float((a & ~near(b)).sum() / max(a.sum(), 1)) for a, b in (maps, maps[::-1]))
@@ -138,7 +138,7 @@ def test_figures_look_as_they_did_when_a_person_looked_at_them(tmp_path: Path, n
         LOOKS.mkdir(exist_ok=True)
         with Image.open(seen) as opened:
             opened.convert("P", palette=Image.Palette.ADAPTIVE, colors=64).save(kept, optimize=True)
-    share = moved(seen, kept)
+    share = moved_share(seen, kept)
     assert share <= MAX_MOVED, f"expected {kept}, measured {share:.1%} of the ink elsewhere, tolerance {MAX_MOVED:.0%}"
 
 
@@ -147,7 +147,7 @@ def test_a_figure_that_lost_its_axes_and_legend_is_noticed(tmp_path: Path, monke
     lost.figure.update_xaxes(visible=False).update_yaxes(visible=False).update_layout(showlegend=False)
     monkeypatch.setattr("tests.browser.test_looks.comparison", lambda title: lost)
     seen = chromium.picture(page(tmp_path, "#ffffff"), tmp_path / "seen.png", WIDTH, HEIGHT)
-    share = moved(seen, LOOKS / "light.png")
+    share = moved_share(seen, LOOKS / "light.png")
     assert share > MAX_MOVED, f"expected more than {MAX_MOVED:.0%} of the ink elsewhere, measured {share:.1%}"
 
 

@@ -18,13 +18,13 @@ from tests.browser.test_writing import show
 
 pytestmark = [pytest.mark.slow]
 
-FIRST, OTHER, FAR = "00_start_here.ipynb", "08_multiplexing.ipynb", "judge-words"
+FIRST_CHAPTER, OTHER_CHAPTER, FAR_CELL = "00_start_here.ipynb", "08_multiplexing.ipynb", "judge-words"
 NEAR_PIXELS = 4
-BESIDE = "static/netlab/loading.js"
+SCRIPT_OF_PAGE = "static/netlab/loading.js"
 """A page of the same address that runs nothing."""
 LIST = "document.querySelector('.jp-DirListing')"
 NAMES = "[...document.querySelectorAll('.jp-DirListing-itemText')]"
-WHOLE = f"{NAMES}.every(name => name.clientWidth > 0 && name.scrollWidth <= name.clientWidth)"
+NAMES_ARE_WHOLE = f"{NAMES}.every(name => name.clientWidth > 0 && name.scrollWidth <= name.clientWidth)"
 SCROLLED = "document.querySelector('.jp-DirListing-content')"
 WIDE_PIXELS, NARROW_PIXELS, NARROW_WINDOW_PIXELS, LOW_WINDOW_PIXELS = 350, 260, 900, 480
 """The least width of the list in a wide window, the greatest in a narrow one, and that window's width and height."""
@@ -34,9 +34,9 @@ LONG_LINES = "14_reliable_transfer.ipynb"
 """A chapter with lines of code that are wider than a narrow window."""
 CODE = f"{NOTEBOOK}.widgets.filter(cell => cell.model.type === 'code')"
 SCROLLERS = f"{CODE}.map(cell => cell.node.querySelector('.jp-InputArea .cm-scroller'))"
-SIDEWAYS = f"{SCROLLERS}.filter(s => s.scrollWidth > s.clientWidth).map(s => s.innerText.slice(0, 80))"
+WIDE_CELLS = f"{SCROLLERS}.filter(s => s.scrollWidth > s.clientWidth).map(s => s.innerText.slice(0, 80))"
 """The beginnings of code cells with a horizontal scroll bar, in JavaScript."""
-CONTINUED = f"""{SCROLLERS}.flatMap(s => [...s.querySelectorAll('.cm-line')])
+CONTINUED_LINES = f"""{SCROLLERS}.flatMap(s => [...s.querySelectorAll('.cm-line')])
     .filter(line => line.clientHeight > 1.5 * parseFloat(getComputedStyle(line).lineHeight)).length"""
 """The number of lines of code that take two rows or more, in JavaScript."""
 QUESTIONS = {
@@ -46,12 +46,12 @@ QUESTIONS = {
 }
 """Expressions of Python about a kernel."""
 TOP = f"""(() => {{
-    const cell = {NOTEBOOK}.widgets.find(cell => cell.model.id === {as_json(FAR)});
+    const cell = {NOTEBOOK}.widgets.find(cell => cell.model.id === {as_json(FAR_CELL)});
     return cell.node.isConnected ? cell.node.getBoundingClientRect().top : null;
 }})()"""
 
 KEPT = f"""(() => {{
-    const place = JSON.parse(localStorage.getItem('netlab place {OTHER}'));
+    const place = JSON.parse(localStorage.getItem('netlab place {OTHER_CHAPTER}'));
     const cell = place && {NOTEBOOK}.widgets.find(cell => cell.model.id === place.top);
     if (!cell?.node.isConnected) return false;
     const scroller = {NOTEBOOK}.node.querySelector('.jp-WindowedPanel-outer') ?? {NOTEBOOK}.node;
@@ -75,52 +75,52 @@ def in_sight(browser: Browser, path: str) -> None:
 
 def stays(browser: Browser, load: Callable[[], None]) -> None:
     """Scroll far down, wait until the place is kept, load the page again, and find the same cell at the same height."""
-    show(browser, OTHER, FAR)
+    show(browser, OTHER_CHAPTER, FAR_CELL)
     browser.until(KEPT)
     top = browser.value(TOP)
     load()
-    in_sight(browser, OTHER)
+    in_sight(browser, OTHER_CHAPTER)
     browser.until(f"(top => top !== null && Math.abs(top - {top}) <= {NEAR_PIXELS})({TOP})")
 
 
 def test_the_page_opens_on_the_first_chapter_then_on_the_one_that_was_open(browser: Browser, page: str) -> None:
-    browser.go(f"{page}{BESIDE}")
+    browser.go(f"{page}{SCRIPT_OF_PAGE}")
     browser.value("localStorage.clear(), sessionStorage.clear()")
     browser.go(page)
-    in_sight(browser, FIRST)
-    assert browser.value("[...jupyterapp.shell.widgets('main')].map(widget => widget.title.label)") == [FIRST]
-    browser.value(f"jupyterapp.commands.execute('docmanager:open', {{path: {as_json(OTHER)}}}).then(() => 1)")
-    browser.until(f"localStorage.getItem('netlab open') === {as_json(OTHER)}")
-    browser.until(f"new URL(location).searchParams.get('path') === {as_json(OTHER)}")
+    in_sight(browser, FIRST_CHAPTER)
+    assert browser.value("[...jupyterapp.shell.widgets('main')].map(widget => widget.title.label)") == [FIRST_CHAPTER]
+    browser.value(f"jupyterapp.commands.execute('docmanager:open', {{path: {as_json(OTHER_CHAPTER)}}}).then(() => 1)")
+    browser.until(f"localStorage.getItem('netlab open') === {as_json(OTHER_CHAPTER)}")
+    browser.until(f"new URL(location).searchParams.get('path') === {as_json(OTHER_CHAPTER)}")
     browser.go("about:blank")
     browser.go(page)
-    in_sight(browser, OTHER)
+    in_sight(browser, OTHER_CHAPTER)
 
 
 def test_the_page_opens_the_first_chapter_where_the_one_that_was_open_is_gone(browser: Browser, page: str) -> None:
-    browser.go(f"{page}{BESIDE}")
+    browser.go(f"{page}{SCRIPT_OF_PAGE}")
     browser.value("sessionStorage.clear(), localStorage.setItem('netlab open', 'gone.ipynb')")
     browser.go(page)
-    in_sight(browser, FIRST)
+    in_sight(browser, FIRST_CHAPTER)
     browser.until(
-        f"[...jupyterapp.shell.widgets('main')].map(widget => widget.title.label).join() === {as_json(FIRST)}"
+        f"[...jupyterapp.shell.widgets('main')].map(widget => widget.title.label).join() === {as_json(FIRST_CHAPTER)}"
     )
-    browser.until(f"localStorage.getItem('netlab open') === {as_json(FIRST)}")
-    browser.until(f"new URL(location).searchParams.get('path') === {as_json(FIRST)}")
+    browser.until(f"localStorage.getItem('netlab open') === {as_json(FIRST_CHAPTER)}")
+    browser.until(f"new URL(location).searchParams.get('path') === {as_json(FIRST_CHAPTER)}")
     assert browser.value(bidi.DIALOG) == ""
     # A second load breaks off the first, and Firefox tells JupyterLab that the files that it broke off are missing.
     assert browser.value("performance.getEntriesByType('navigation')[0].type") == "navigate"
 
 
 def test_a_reload_of_the_page_keeps_chapter_and_place(browser: Browser, page: str) -> None:
-    browser.go(f"{page}lab/index.html?path={OTHER}")
-    in_sight(browser, OTHER)
+    browser.go(f"{page}lab/index.html?path={OTHER_CHAPTER}")
+    in_sight(browser, OTHER_CHAPTER)
     stays(browser, browser.reload)
 
 
 def test_a_reload_of_jupyterlab_keeps_chapter_and_place(browser: Browser, jupyterlab: str) -> None:
-    browser.go(f"{jupyterlab}lab/tree/{OTHER}")
-    in_sight(browser, OTHER)
+    browser.go(f"{jupyterlab}lab/tree/{OTHER_CHAPTER}")
+    in_sight(browser, OTHER_CHAPTER)
     stays(browser, browser.reload)
 
 
@@ -132,14 +132,14 @@ def test_the_list_of_files_shows_whole_names_in_wide_and_narrow_windows(
     browser.go(f"{address}lab/index.html" if place == "page" else f"{address}lab")
     browser.until(f"{NAMES}.length > 10")
     try:
-        browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")
+        browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {NAMES_ARE_WHOLE}")
         for _ in range(NARROWINGS):
             browser.resize(NARROW_WINDOW_PIXELS, LOW_WINDOW_PIXELS)
             # A list longer than its window has a scroll bar, which takes room from the names.
             browser.until(f"{SCROLLED}.scrollHeight > {SCROLLED}.clientHeight")
-            browser.until(f"{LIST}.clientWidth <= {NARROW_PIXELS} && {WHOLE}")
+            browser.until(f"{LIST}.clientWidth <= {NARROW_PIXELS} && {NAMES_ARE_WHOLE}")
             browser.resize(bidi.WIDTH, bidi.HEIGHT)
-            browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")
+            browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {NAMES_ARE_WHOLE}")
     finally:
         browser.resize(bidi.WIDTH, bidi.HEIGHT)
 
@@ -157,10 +157,10 @@ def test_code_cells_have_no_horizontal_scroll_bar_in_wide_and_narrow_windows(
         f"{SCROLLERS}.every(scroller => scroller?.clientWidth > 0)", shown=f"{SCROLLERS}.map(s => s?.clientWidth)"
     )
     try:
-        browser.until(f"{SIDEWAYS}.length === 0", shown=SIDEWAYS)
+        browser.until(f"{WIDE_CELLS}.length === 0", shown=WIDE_CELLS)
         browser.resize(NARROW_WINDOW_PIXELS, bidi.HEIGHT)
-        browser.until(f"{CONTINUED} > 0")
-        browser.until(f"{SIDEWAYS}.length === 0", shown=SIDEWAYS)
+        browser.until(f"{CONTINUED_LINES} > 0")
+        browser.until(f"{WIDE_CELLS}.length === 0", shown=WIDE_CELLS)
     finally:
         browser.resize(bidi.WIDTH, bidi.HEIGHT)
 
@@ -175,8 +175,8 @@ def test_printed_sentences_wrap_in_a_narrow_window_and_tables_scroll(
         {**cell, "id": name, "outputs": [{"output_type": "stream", "name": "stdout", "text": text}]}
         for name, text in (("sentence", f"{sentence}\n  {sentence}"), ("table", f"{row}\n{row}"))
     ]
-    book = {"cells": cells_, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (chapters / "printed.ipynb").write_text(json.dumps(book))
+    notebook = {"cells": cells_, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (chapters / "printed.ipynb").write_text(json.dumps(notebook))
     open_alone(browser, f"{jupyterlab}lab/tree/printed.ipynb", "printed.ipynb")
     browser.until(f"{NOTEBOOK}.node.querySelectorAll('.jp-OutputArea-output pre').length === 2")
     printed = f"[...{NOTEBOOK}.node.querySelectorAll('.jp-OutputArea-output pre')]"
@@ -213,7 +213,7 @@ def test_list_keeps_its_width_while_a_window_shrinks(browser: Browser, jupyterla
 def test_netlab_is_imported_before_a_cell_runs_also_after_a_restart_of_the_kernel(
     browser: Browser, jupyterlab: str
 ) -> None:
-    open_alone(browser, f"{jupyterlab}lab/tree/{FIRST}", FIRST)
+    open_alone(browser, f"{jupyterlab}lab/tree/{FIRST_CHAPTER}", FIRST_CHAPTER)
     for _ in range(2):
         browser.until(f"{asked('loaded')}.then(loaded => loaded === 'True')", shown=f"{KERNEL}?.status")
         assert browser.value(asked("named")) == "False", "the imports put names into the student's namespace"
@@ -232,8 +232,8 @@ def test_netlab_is_not_imported_where_no_cell_imports_it(browser: Browser, jupyt
         "outputs": [],
     }
     for name, source in (("without.ipynb", "1 + 1"), ("with.ipynb", "import netlab")):
-        book = {"cells": [{**cell, "source": source}], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-        (chapters / name).write_text(json.dumps(book))
+        notebook = {"cells": [{**cell, "source": source}], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+        (chapters / name).write_text(json.dumps(notebook))
     open_alone(browser, f"{jupyterlab}lab/tree/without.ipynb", "without.ipynb")
     browser.until(f"{KERNEL}?.status === 'idle'")
     without = browser.value(f"{KERNEL}.id")
@@ -254,8 +254,8 @@ def test_a_panel_whose_kernel_is_gone_asks_to_run_its_cell_again(
     cell = {"cell_type": "code", "id": "panel", "metadata": {}, "source": "import netlab", "execution_count": 1}
     output = {"output_type": "display_data", "data": data, "metadata": {}}
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    book = {"cells": [{**cell, "outputs": [output]}], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (chapters / "stale.ipynb").write_text(json.dumps(book))
+    notebook = {"cells": [{**cell, "outputs": [output]}], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (chapters / "stale.ipynb").write_text(json.dumps(notebook))
     open_alone(browser, f"{jupyterlab}lab/tree/stale.ipynb", "stale.ipynb")
     in_sight(browser, "stale.ipynb")
     browser.until(f"{NOTEBOOK}.widgets[0]?.model.outputs?.length === 1")

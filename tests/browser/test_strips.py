@@ -24,7 +24,7 @@ PLOT = WIDTH - LEFT - RIGHT
 NEAR = 40  # of 255 in each colour: lines have soft edges
 
 
-def drawn(pixels: npt.NDArray[np.int64], colour: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def drawn_points(pixels: npt.NDArray[np.int64], colour: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Rows and columns of the pixels that have about this colour, below the names."""
     apart = np.abs(pixels - np.array(ImageColor.getrgb(colour)))
     rows, columns = np.nonzero((apart.max(axis=2) < NEAR)[40:])
@@ -43,7 +43,7 @@ def test_each_curve_stands_in_its_strip_over_the_whole_time(tmp_path: Path, back
     )
     with Image.open(chromium.picture(page, tmp_path / "seen.png", WIDTH, HEIGHT)) as opened:
         pixels = np.asarray(opened.convert("RGB"), dtype=np.int64)
-    goodput, backlog = drawn(pixels, COLOURS[0]), drawn(pixels, COLOURS[1])
+    goodput, backlog = drawn_points(pixels, COLOURS[0]), drawn_points(pixels, COLOURS[1])
     assert np.ptp(goodput[0]) <= 4 and np.ptp(goodput[1]) > PLOT - 5, "a level line from edge to edge"
     assert np.ptp(backlog[0]) > 0.9 * STRIP_PX and np.ptp(backlog[1]) > PLOT - 25, "a line that rises through its strip"
     assert goodput[0].max() < backlog[0].min()

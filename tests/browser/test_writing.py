@@ -10,9 +10,9 @@ from tests.browser.conftest import NOTEBOOK, PANEL, as_json, cells, close_others
 pytestmark = [pytest.mark.slow]
 
 CHAPTER, ANSWER = "01_udp_loss.ipynb", "perfect-words"
-STEADY = 20
+STEADY_TRIES = 20
 """The number of consecutive looks that must find a cell at the same height."""
-WRITTEN = "My friend, you may try x, dd, 00 and 1: zero is merely a queue."
+WRITTEN_TEXT = "My friend, you may try x, dd, 00 and 1: zero is merely a queue."
 """Most of its letters are commands where a notebook is in command mode."""
 WRITES = f"{NOTEBOOK}.mode === 'edit' && {NOTEBOOK}.activeCell.model.id === {as_json(ANSWER)}"
 MOVES = "(style => (style.marginTop = style.marginTop ? '' : '250px'))(document.getElementById('here').style)"
@@ -46,7 +46,7 @@ def show(browser: Browser, path: str, cell: str) -> None:
         node.id = 'here';
         steady = there && box.top === globalThis.before ? steady + 1 : 0;
         globalThis.before = box.top;
-        return steady > {STEADY};
+        return steady > {STEADY_TRIES};
     }})()""")
 
 
@@ -59,15 +59,15 @@ def test_a_double_click_on_an_answer_writes_there_and_no_letter_is_a_command(cha
     before, asked = cells(chapter), answer(chapter)[2]
     chapter.double_click("#here .jp-MarkdownOutput")
     chapter.until(WRITES)
-    chapter.type(WRITTEN)
+    chapter.type(WRITTEN_TEXT)
     chapter.press("Shift", "Enter")
     chapter.until("document.getElementById('here').classList.contains('jp-mod-rendered')")
     name, kind, text = answer(chapter)
     assert (name, kind) == (ANSWER, "markdown")
     # The ellipsis gives way; another browser may have written here before.
-    assert text == asked.removesuffix("…") + WRITTEN
+    assert text == asked.removesuffix("…") + WRITTEN_TEXT
     assert [cell for cell in cells(chapter) if cell[0] != ANSWER] == [cell for cell in before if cell[0] != ANSWER]
-    assert WRITTEN in chapter.value("document.getElementById('here').textContent")
+    assert WRITTEN_TEXT in chapter.value("document.getElementById('here').textContent")
 
 
 def test_letters_change_delete_and_add_no_cell_where_an_answer_is_selected(chapter: Browser) -> None:

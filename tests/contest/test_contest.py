@@ -18,7 +18,7 @@ from netlab_classroom.contest.command import DEFAULT_SEED
 from netlab_classroom.grading.helper import stop_requested
 from netlab_classroom.grading.roster import Entry
 
-HONEST = """
+HONEST_CONTROL = """
 class Honest:
     def on_start(self, flow):
         flow.cwnd_segments = {window}
@@ -60,15 +60,15 @@ time.sleep(50)
 """
 SLEEPS = "import time; time.sleep(0.5)"
 CLASS = {
-    "anna": HONEST.format(window=9, line="pass"),
-    "ben": HONEST.format(window=4, line="pass"),
-    "looks": LOOKS + HONEST.format(window="9 if not seen else 4", line="pass"),
-    "counts": COUNTS + HONEST.format(window="9 if not seen else 4", line="pass"),
-    "sleeps": HONEST.format(window=9, line=SLEEPS),
-    "raises": HONEST.format(window=9, line="return 1 / 0"),
-    "loops": HONEST.format(window=9, line="while True: pass"),
-    "exits": HONEST.format(window=9, line="import os; os._exit(0)"),
-    "nonsense": HONEST.format(window="'wide'", line="pass"),
+    "anna": HONEST_CONTROL.format(window=9, line="pass"),
+    "ben": HONEST_CONTROL.format(window=4, line="pass"),
+    "looks": LOOKS + HONEST_CONTROL.format(window="9 if not seen else 4", line="pass"),
+    "counts": COUNTS + HONEST_CONTROL.format(window="9 if not seen else 4", line="pass"),
+    "sleeps": HONEST_CONTROL.format(window=9, line=SLEEPS),
+    "raises": HONEST_CONTROL.format(window=9, line="return 1 / 0"),
+    "loops": HONEST_CONTROL.format(window=9, line="while True: pass"),
+    "exits": HONEST_CONTROL.format(window=9, line="import os; os._exit(0)"),
+    "nonsense": HONEST_CONTROL.format(window="'wide'", line="pass"),
     "empty": "",
     "prose": "My control is the best.",
 }
@@ -190,7 +190,7 @@ def test_pseudonyms_hardly_change_when_others_join() -> None:
     assert len(set(contest.pseudonyms([str(number) for number in range(1000)], "w").values())) == 1000
 
 
-SHORT = f"""
+SHORT_CONTEST = f"""
 import sys
 from netlab.commands import cli
 from netlab_classroom.contest import controls, networks
@@ -214,11 +214,11 @@ def test_ctrl_c_in_a_race_keeps_finished_races_only(tmp_path: Path) -> None:
     hand_in(tmp_path / "in", {"anna": CLASS["anna"], "zoe": CLASS["loops"]})
     (tmp_path / "tmp").mkdir()
 
-    def begun() -> subprocess.Popen[str]:
+    def started_contest() -> subprocess.Popen[str]:
         words = [
             sys.executable,
             "-c",
-            SHORT,
+            SHORT_CONTEST,
             str(tmp_path / "in"),
             "--output",
             str(tmp_path / "out"),
@@ -236,7 +236,7 @@ def test_ctrl_c_in_a_race_keeps_finished_races_only(tmp_path: Path) -> None:
             env={**os.environ, "TMPDIR": str(tmp_path / "tmp"), "NETLAB_PROGRESS": "0"},
         )
 
-    stopped = begun()
+    stopped = started_contest()
     assert stopped.stdout is not None
     # CUBIC, anna, zoe.
     assert [stopped.stdout.readline() for _ in range(3)] == ["racing\n"] * 3
@@ -255,6 +255,6 @@ def test_ctrl_c_in_a_race_keeps_finished_races_only(tmp_path: Path) -> None:
     assert "anna" in kept.read_text() and not (tmp_path / "out" / board.PAGE).exists()
 
     hand_in(tmp_path / "in", {"zoe": CLASS["ben"]})
-    said, complaint = begun().communicate(timeout=60)
+    said, complaint = started_contest().communicate(timeout=60)
     assert said.count("racing") == 2, said + complaint
     assert kept.exists() and "zoe" in (tmp_path / "out" / board.PAGE).read_text()

@@ -33,7 +33,7 @@ CLASS = {
 }
 
 
-def played(*qualities: int, stall_s: float = 0.0) -> Player:
+def played_video(*qualities: int, stall_s: float = 0.0) -> Player:
     """A player whose chunks came at these qualities, the second one late by `stall_s`."""
 
     class Given:
@@ -54,12 +54,12 @@ def test_points_are_the_experience_over_what_the_path_carries() -> None:
     rate_mbps = 4.8 * 1514 / 1448
     video = Video("x", "x", Trace([(0.0, rate_mbps)], duration_s=10.0))
     assert video.capacity_mbps == pytest.approx(4.8)
-    assert videos.score(video, played(2, 2, 2, 2)) == {
+    assert videos.score(video, played_video(2, 2, 2, 2)) == {
         "points": 50.0, "experience": 2.4, "rate": 2.4, "stall_s": 0.0, "changes": 0.0
     }  # fmt: skip
     # Two chunks: (0.6 + 4.8 - 4.2) / 2 = 0.6, and a stall of 1 s costs 9.6 / 2.
-    assert videos.score(video, played(0, 3))["experience"] == pytest.approx(0.6)
-    late = videos.score(video, played(0, 3, stall_s=1.0))
+    assert videos.score(video, played_video(0, 3))["experience"] == pytest.approx(0.6)
+    late = videos.score(video, played_video(0, 3, stall_s=1.0))
     assert (late["stall_s"], late["points"], late["changes"]) == (1.0, 0.0, 1.0)
 
 

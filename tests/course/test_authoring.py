@@ -201,14 +201,14 @@ def test_an_unknown_chapter_is_named(chapter: Chapter, capsys: pytest.CaptureFix
     assert "there are: 01_topic" in capsys.readouterr().err
 
 
-def _sourced(path: Path, *cells: str) -> Path:
+def _write_source(path: Path, *cells: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n\n".join(cells) + "\n")
     return path
 
 
 def test_too_long_a_chapter_is_refused(tmp_path: Path) -> None:
-    source = _sourced(
+    source = _write_source(
         tmp_path / "solutions" / "01_nowhere.py",
         '# %% [markdown] id="title"\n# [[minutes]] minutes ' + "word " * 13200,
     )
@@ -218,15 +218,15 @@ def test_too_long_a_chapter_is_refused(tmp_path: Path) -> None:
 
 def test_minutes_are_printed_and_an_unknown_figure_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "solutions" / "01_nowhere.py"
-    source = _sourced(path, '# %% [markdown] id="title"\n# *Time*: [[minutes]] minutes. ' + "word " * 720)
+    source = _write_source(path, '# %% [markdown] id="title"\n# *Time*: [[minutes]] minutes. ' + "word " * 720)
     assert authoring.student_notebook(source).cells[0].source.startswith("*Time*: 10 minutes.")
-    source = _sourced(path, '# %% [markdown] id="title"\n# [[rate_mbps:.3f]]')
+    source = _write_source(path, '# %% [markdown] id="title"\n# [[rate_mbps:.3f]]')
     with pytest.raises(AuthoringError, match=r"\[\[rate_mbps:.3f\]\] is not a number of this chapter"):
         authoring.student_notebook(source)
 
 
 def test_plumbing_is_folded(tmp_path: Path) -> None:
-    source = _sourced(tmp_path / "01_nowhere.py", '# %% id="plumbing" tags=["folded"]\nx = 1')
+    source = _write_source(tmp_path / "01_nowhere.py", '# %% id="plumbing" tags=["folded"]\nx = 1')
     assert authoring.student_notebook(source).cells[0].metadata["jupyter"] == {"source_hidden": True}
 
 

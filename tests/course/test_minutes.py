@@ -7,7 +7,7 @@ import pytest
 from netlab_course import authoring
 from netlab_course.authoring import read_source
 from netlab_course.minutes import minutes
-from tests.course.test_authoring import _sourced as sourced
+from tests.course.test_authoring import _write_source as sourced
 
 
 def test_minutes_count_words_lines_figures_and_exercises(tmp_path: Path) -> None:

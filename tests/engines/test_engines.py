@@ -16,15 +16,15 @@ from netlab_engines import selection
 from netlab_engines.kernels import library_kernel
 from netlab_engines.kernels.parts import PARTS
 from netlab_engines.library import LibraryEngine
-from tests.stand_ins import Fake
+from tests.stand_ins import FakeEngine
 
 
 def test_an_engine_object_is_taken_as_it_is() -> None:
-    fake = Fake()
+    fake = FakeEngine()
     assert engines.choose(fake) is fake
 
 
-@pytest.mark.parametrize("wanted", ["docker", "Pocket", 5, Fake, object()])
+@pytest.mark.parametrize("wanted", ["docker", "Pocket", 5, FakeEngine, object()])
 def test_unknown_engine_is_reported_in_a_sentence(wanted: Any) -> None:
     with pytest.raises(EngineError, match="^engine: got .*; allowed: pocket, native, library"):
         engines.choose(wanted)
@@ -56,14 +56,14 @@ def test_a_notebook_shows_what_is_different_here_behind_more_and_a_terminal_show
 
 
 def test_preflight_is_one_sentence_or_every_remedy() -> None:
-    assert engines.preflight(Fake()) == "Ready: experiments run with the fake engine in virtual time."
+    assert engines.preflight(FakeEngine()) == "Ready: experiments run with the fake engine in virtual time."
     missing = (
         Requirement("ip", False, "not found", "Install iproute2."),
         Requirement("Landlock", False, "none", "Never mind.", required=False),
         Requirement("root", False, "no", "Run as root."),
     )
     with pytest.raises(EngineError) as caught:
-        engines.preflight(Fake(missing))
+        engines.preflight(FakeEngine(missing))
     assert str(caught.value) == "ip: not found. Install iproute2.\nroot: no. Run as root."
 
 

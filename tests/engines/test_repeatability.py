@@ -26,7 +26,7 @@ def busy_neighbour() -> Iterator[None]:
         spinner.wait()
 
 
-def measured(run: nl.Run) -> str:
+def result_text(run: nl.Run) -> str:
     """All that a result file holds, but for the wall time and the date."""
     data = run.to_dict()
     for word in ("wall_s", "date"):
@@ -44,9 +44,9 @@ def test_ten_runs_are_equal(request: pytest.FixtureRequest) -> None:
     """Ten runs, the last five while every CPU is busy elsewhere."""
     topology = nl.topologies.dumbbell(pairs=2)
     traffic = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4", congestion="reno"), nl.Ping("h1", "h3")]
-    runs = [measured(nl.run(topology, traffic, duration_s=5)) for _ in range(5)]
+    runs = [result_text(nl.run(topology, traffic, duration_s=5)) for _ in range(5)]
     request.getfixturevalue("busy_neighbour")
-    runs += [measured(nl.run(topology, traffic, duration_s=5)) for _ in range(5)]
+    runs += [result_text(nl.run(topology, traffic, duration_s=5)) for _ in range(5)]
     assert len(set(runs)) == 1, f"{len(set(runs))} different results of 10 runs"
 
 
@@ -54,18 +54,18 @@ def test_ten_runs_are_equal(request: pytest.FixtureRequest) -> None:
 def test_a_seed_fixes_loss_jitter_and_bbr(congestion: str) -> None:
     """Equal with the same seed, different with another."""
     first, again, other = lossy(7, congestion), lossy(7, congestion), lossy(8, congestion)
-    assert measured(first) == measured(again)
+    assert result_text(first) == result_text(again)
     assert list(first.flows.received_bytes.dropna()) != list(other.flows.received_bytes.dropna())
 
 
 def test_how_python_starts_does_not_matter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Another version of Python draws other random numbers, reads the clock more often and sleeps while it starts."""
-    one = measured(lossy(7))
+    one = result_text(lossy(7))
     other_start = tmp_path / "guest.py"
     start_up = "import os, time\nfor _ in range(500):\n    os.urandom(33), time.monotonic()\ntime.sleep(0.0012345)\n"
     other_start.write_text(Path(guest.__file__).read_text().replace("import ctypes\n", start_up + "import ctypes\n"))
     monkeypatch.setattr(guest, "__file__", str(other_start))
-    assert measured(lossy(7)) == one
+    assert result_text(lossy(7)) == one
 
 
 def test_reading_the_clock_takes_no_time_and_waiting_by_reading_ends() -> None:

@@ -20,7 +20,7 @@ from netlab_engines.planning.schedule import hosts_needing_gso_off
 from netlab_engines.planning.shaping import shape_network
 from netlab_engines.protocol.requests import AgentPlan
 
-NONE = 2**64 - 1
+NO_VALUE = 2**64 - 1
 MEMORY_BYTES, START_S = 1 << 28, 1_700_000_000
 NETWORK = nl.Topology(
     ["h1", "h2"],
@@ -40,7 +40,7 @@ def plan_of(*traffic: Any, **words: Any) -> AgentPlan:
     )
 
 
-def made(plan: AgentPlan) -> asked.PreparedRequests:
+def prepared_requests(plan: AgentPlan) -> asked.PreparedRequests:
     without = hosts_needing_gso_off(plan)
     ip_lines, queueing = shape_network(plan["directions"], plan["clock"], without, plan["seed"])
     settings = {"net.ipv4.udp_mem": "1 2 3"}
@@ -63,7 +63,7 @@ def flows(*traffic: Any, **words: Any) -> list[dict[str, Any]]:
     """Return each flow of the requests: the fields of `struct flow` of protocol.h, and the label."""
     return [
         {**FLOW.unpack(data)._asdict(), "label": data[FLOW.size :].decode()}
-        for kind, data in frames(made(plan_of(*traffic, **words)).take())
+        for kind, data in frames(prepared_requests(plan_of(*traffic, **words)).take())
         if kind == Request.FLOW
     ]
 
@@ -75,7 +75,7 @@ def test_connection_request_has_all_fields_of_its_item() -> None:
     # All other fields are 0.
     assert {name: value for name, value in flow.items() if value} == {
         "kind": 1, "src": 1, "address": address, "port": 5001, "start_ns": 1_500_000_000, "end_ns": 3_500_000_000,
-        "num_bytes": NONE, "window_bytes": 20_000, "mss_bytes": 512, "congestion": b"bbr".ljust(16, b"\0"), "count": NONE,
+        "num_bytes": NO_VALUE, "window_bytes": 20_000, "mss_bytes": 512, "congestion": b"bbr".ljust(16, b"\0"), "count": NO_VALUE,
         "connections": 1, "label": "h2-h1 bbr",
     }  # fmt: skip
 
@@ -131,7 +131,7 @@ def test_datagram_request_has_rate_and_random_seed() -> None:
 
 def test_echo_request_has_interval_and_count() -> None:
     endless, counted = flows(nl.Ping("h1", "h2"), nl.Ping("h1", "h2", count=3, interval_s=0.25, payload_bytes=100))
-    assert (endless["kind"], endless["interval_ns"], endless["count"]) == (3, 200_000_000, NONE)
+    assert (endless["kind"], endless["interval_ns"], endless["count"]) == (3, 200_000_000, NO_VALUE)
     assert (counted["port"], counted["interval_ns"], counted["count"], counted["payload_bytes"]) == (
         2,
         250_000_000,
@@ -147,12 +147,12 @@ def test_a_flow_that_would_outlast_the_run_ends_with_it() -> None:
 
 @pytest.mark.parametrize("seed", [0, 7])
 def test_the_network_is_seeded_while_it_is_built_and_with_the_complement_once_it_is(seed: int) -> None:
-    found = list(frames(made(plan_of(seed=seed)).take()))
+    found = list(frames(prepared_requests(plan_of(seed=seed)).take()))
     kinds = [kind for kind, _data in found]
     assert found[0] == (Request.START, struct.pack("<QQQ", MEMORY_BYTES, seed, START_S))
     assert kinds[1] == Request.FORMAT
     seeds = [struct.unpack("<Q", data)[0] for kind, data in found if kind == Request.SEED]
-    assert seeds == [seed, NONE - seed]
+    assert seeds == [seed, NO_VALUE - seed]
     # The second when all is built and before the traffic.
     second = len(kinds) - 1 - kinds[::-1].index(Request.SEED)
     assert set(kinds[second + 1 :]) == {Request.FLOW} and Request.FLOW not in kinds[:second]
@@ -162,7 +162,7 @@ def test_the_network_is_seeded_while_it_is_built_and_with_the_complement_once_it
 
 
 def test_rate_limited_queues_are_sampled_and_marks_where_counted() -> None:
-    requests = made(plan_of())
+    requests = prepared_requests(plan_of())
     samples = [struct.unpack("<II", data) for kind, data in frames(requests.take()) if kind == Request.QUEUE]
     assert sorted(requests.queues) == ["h2-eth0", "r1-eth0", "r1-eth1", "s1-eth2"]
     marks = dict(zip(requests.queues, (word for _index, word in samples), strict=True))
@@ -171,10 +171,10 @@ def test_rate_limited_queues_are_sampled_and_marks_where_counted() -> None:
 
 
 def test_messages_go_in_batches_no_larger_than_the_most_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = made(plan_of())
+    whole = prepared_requests(plan_of())
     lines = {node: list(itertools.chain(*batches)) for node, batches in whole.batches.items()}
     monkeypatch.setattr(wire, "MAX_BATCH_BYTES", 300)
-    small = made(plan_of())
+    small = prepared_requests(plan_of())
     assert {node: list(itertools.chain(*batches)) for node, batches in small.batches.items()} == lines
     assert sum(map(len, small.batches.values())) > sum(map(len, whole.batches.values()))
     told = [[data for kind, data in frames(each.take()) if kind == Request.NETLINK] for each in (whole, small)]
@@ -195,7 +195,7 @@ def messages(data: bytes) -> Iterator[int]:
 
 
 def test_refusal_is_reported_as_the_possible_lines() -> None:
-    requests = made(plan_of())
+    requests = prepared_requests(plan_of())
     requests.batches = {1: [["first", "second"], ["third"]]}
     said = requests.explain("netlink 1 0 File exists")
     assert said == "The kernel refused a line in h2 (File exists). It is one of: first; third"
@@ -208,7 +208,7 @@ def test_refusal_is_reported_as_the_possible_lines() -> None:
 
 def test_capture_taps_departures_at_the_sender_and_arrivals_after_the_wire() -> None:
     plan = plan_of(captures=[nl.Capture("r1", "h2", snap_bytes=60), nl.Capture("h1", "s1")])
-    requests = made(plan)
+    requests = prepared_requests(plan)
     requests.take()
     assert asked.add_taps(requests, plan, plan["captures"][0]) == [0, 1, 2, 3]
     found = list(frames(requests.take()))
@@ -232,7 +232,7 @@ def test_capture_taps_departures_at_the_sender_and_arrivals_after_the_wire() -> 
 
 def test_changes_are_sent_once_for_each_moment() -> None:
     changes = [nl.Change(at_s=at_s, link=("r1", "h2"), rate_mbps=rate) for at_s, rate in ((1, 2), (3, 4))]
-    requests = made(plan_of(changes=changes))
+    requests = prepared_requests(plan_of(changes=changes))
     requests.take()
     asked.add_changes(requests, 2 * 10**9)
     first = [(kind, struct.unpack_from("<QII", data)) for kind, data in frames(requests.take())]

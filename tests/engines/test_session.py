@@ -59,7 +59,7 @@ class Script:
         return "it fell asleep"
 
 
-def opened(script: Script, *traffic: Any, **words: Any) -> LibrarySession:
+def open_session(script: Script, *traffic: Any, **words: Any) -> LibrarySession:
     session = LibrarySession(script, KERNEL, SMALL_MEMORY_MB)
     plan = nl.Scenario(NETWORK, traffic or [nl.Ping("h1", "h2")], **{"duration_s": 10, **words}).plan()
     session.request().build(plan=agent_plan(plan, "virtual"), programs=False)
@@ -74,7 +74,7 @@ def moments(script: Script, kind: int) -> list[int]:
 def test_answers_are_read_wherever_they_are_cut(pieces: int) -> None:
     script = Script(pieces)
     heard: list[Any] = []
-    session = opened(script)
+    session = open_session(script)
     session.request(heard.append)
     script.says = lambda kind, data: (
         answer(Answer.PROGRESS, struct.pack("<Q", 20)) + answer(Answer.NOW, data[:8] + bytes(8))
@@ -92,7 +92,7 @@ def test_time_never_passes_backwards_and_stops_at_each_command_and_change() -> N
     script = Script()
     changes = [nl.Change(at_s=2, link=("r1", "h2"), rate_mbps=1)]
     traffic = [nl.Ping("h1", "h2"), nl.Command("h1", "sysctl -qw net.ipv4.tcp_sack=0", start_s=1)]
-    session = opened(script, *traffic, changes=changes)
+    session = open_session(script, *traffic, changes=changes)
     script.asked.clear()
     session.request().advance(until_s=3, progress_s=None)
     kinds = [kind for kind, _data in script.asked]
@@ -108,7 +108,7 @@ def test_time_never_passes_backwards_and_stops_at_each_command_and_change() -> N
 
 def test_failure_is_reported_in_a_sentence_and_ends_the_lab() -> None:
     script = Script()
-    session = opened(script)
+    session = open_session(script)
     script.says = lambda _kind, _data: answer(Answer.FAILED, b"setting 0 net/ipv4/tcp_sack Bad\n")
     with pytest.raises(RunError, match=r"^The setting net.ipv4.tcp_sack was refused in h1: Bad\.$"):
         session.request().advance(until_s=1, progress_s=None)
@@ -119,7 +119,7 @@ def test_failure_is_reported_in_a_sentence_and_ends_the_lab() -> None:
 
 def test_program_that_ends_silently_is_reported() -> None:
     script = Script()
-    session = opened(script)
+    session = open_session(script)
     script.says = lambda _kind, _data: b""
     with pytest.raises(RunError, match="ended without a result: it fell asleep"):
         session.request().advance(until_s=1, progress_s=None)
@@ -128,7 +128,7 @@ def test_program_that_ends_silently_is_reported() -> None:
 
 def test_closing_ends_the_program_once_and_leaves_no_file() -> None:
     script = Script()
-    session = opened(script, captures=[nl.Capture("r1", "h2")])
+    session = open_session(script, captures=[nl.Capture("r1", "h2")])
     script.says = lambda kind, _data: (
         answer(Answer.PACKETS, struct.pack("<II", 0, 1) + b"packet") + answer(Answer.NOW, bytes(16))
         if kind == Request.UNTAP
@@ -145,7 +145,7 @@ def test_closing_ends_the_program_once_and_leaves_no_file() -> None:
 
 def test_traffic_that_is_started_by_hand_begins_now_on_a_grid_and_can_be_stopped() -> None:
     script = Script()
-    session = opened(script)
+    session = open_session(script)
     session.request().advance(until_s=1.234, progress_s=None)
     item = nl.Scenario(NETWORK, [nl.Ping("h1", "h2"), nl.Tcp("h1", "h2", start_s=2)], 10).plan()["traffic"][1]
     assert session.request().start(item=item)["start_s"] == pytest.approx(3.24)

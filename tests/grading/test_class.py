@@ -28,7 +28,7 @@ from tests.grading.hostile_pupils import hostile
 from tests.grading.whole_class import whole_class
 
 pytestmark = pytest.mark.pocket
-MARKED = "the-secret-of-the-grader"
+GRADER_MARK = "the-secret-of-the-grader"
 CPU_S = 3.0
 
 
@@ -57,7 +57,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lesson]:
     place = tmp_path_factory.mktemp("class")
     victim = place / "home"
     victim.mkdir()
-    (victim / "id_rsa").write_text(f"1 {MARKED}\n")
+    (victim / "id_rsa").write_text(f"1 {GRADER_MARK}\n")
     with classroom.sample_chapter() as chapter:
         pupils = whole_class(victim)
         classroom.write(place / "in", pupils)
@@ -112,7 +112,7 @@ def test_nothing_outside_the_output_directory_changes(lesson: Lesson) -> None:
 def test_no_secret_of_the_grader_is_in_any_page(lesson: Lesson) -> None:
     for page in (lesson.place / "out").rglob("*"):
         if page.is_file():
-            assert MARKED not in page.read_text(encoding="utf-8")
+            assert GRADER_MARK not in page.read_text(encoding="utf-8")
 
 
 def test_feedback_holds_no_right_figure_of_a_wrong_answer(lesson: Lesson) -> None:

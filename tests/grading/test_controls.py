@@ -11,7 +11,7 @@ from netlab.traffic import tcp
 from netlab_classroom.grading.callee import CONTROL_METHODS
 from netlab_classroom.grading.reading import competitor
 
-TWO = "class First:\n    def on_ack(self, ack): pass\n\nclass Helper: pass\n\nclass Second(First):\n    pass\n"
+TWO_CLASSES = "class First:\n    def on_ack(self, ack): pass\n\nclass Helper: pass\n\nclass Second(First):\n    pass\n"
 
 
 def test_a_class_is_looked_for_by_the_methods_that_a_run_calls() -> None:
@@ -19,9 +19,9 @@ def test_a_class_is_looked_for_by_the_methods_that_a_run_calls() -> None:
 
 
 def test_the_last_class_with_a_method_of_a_control_is_taken_and_the_others_are_named(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(TWO)
+    (tmp_path / "a.py").write_text(TWO_CLASSES)
     found = competitor(str(tmp_path / "a.py"))
-    assert (found["name"], found["line"], found["others"], found["answer"]) == ("Second", 6, ["First"], TWO)
+    assert (found["name"], found["line"], found["others"], found["answer"]) == ("Second", 6, ["First"], TWO_CLASSES)
 
 
 def test_class_is_taken_with_its_needs_and_no_experiment(tmp_path: Path) -> None:

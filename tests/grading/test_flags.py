@@ -98,7 +98,7 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
 
 
 def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:
-    def marked(student: str, *got: float, labels: tuple[str, ...] = ()) -> dict[str, Any]:
+    def marked_result(student: str, *got: float, labels: tuple[str, ...] = ()) -> dict[str, Any]:
         names = labels or ("It must last 20 s.", f"It must send {student}.", "It must be full.")
         parts = [{"label": label, "of": 0.5, "points": each} for label, each in zip(names, got, strict=True)]
         mark = {
@@ -114,9 +114,9 @@ def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:
 
     found = flags.of_class(
         [
-            marked("7", 0.5, 0, 0.5), marked("8", 0.5, 0, 0.5), marked("9", 0.5, 0.5, 0),
-            marked("none", 0, 0, 0), marked("all", 0.5, 0.5, 0.5),
-            marked("edges", 0.5, 0, labels=("trials", "edges")), marked("trials", 0, 0.5, labels=("trials", "edges")),
+            marked_result("7", 0.5, 0, 0.5), marked_result("8", 0.5, 0, 0.5), marked_result("9", 0.5, 0.5, 0),
+            marked_result("none", 0, 0, 0), marked_result("all", 0.5, 0.5, 0.5),
+            marked_result("edges", 0.5, 0, labels=("trials", "edges")), marked_result("trials", 0, 0.5, labels=("trials", "edges")),
         ]
     )  # fmt: skip
     assert [(flag["kind"], flag["students"], flag["sentence"]) for flag in found] == [
@@ -126,7 +126,7 @@ def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:
     ]
 
 
-def commented(student: str, *comments: str) -> dict[str, Any]:
+def commented_result(student: str, *comments: str) -> dict[str, Any]:
     """A result whose answer has these comments."""
     return {**result(student, "x = 1"), "taken": {"window": {"answer": "", "comments": list(comments)}}}
 
@@ -134,7 +134,11 @@ def commented(student: str, *comments: str) -> dict[str, Any]:
 def test_equal_comments_are_flagged_even_in_short_code() -> None:
     """Short right code is often alike; a person's own words are not."""
     mine = "halve until the loss is gone, then double"
-    same = [commented("anna", mine), commented("ben", mine.upper(), "only mine, and not another's"), commented("cleo")]
+    same = [
+        commented_result("anna", mine),
+        commented_result("ben", mine.upper(), "only mine, and not another's"),
+        commented_result("cleo"),
+    ]
     (flag,) = flags.of_class(same)
     assert flag["students"] == ["anna", "ben"] and flag["kind"] == flags.COMMENTS and flag["exercise"] == "window"
     assert flag["sentence"] == f"2 answers have the same comment: # {mine}"

@@ -35,15 +35,15 @@ def test_each_condition_has_its_share_of_the_points() -> None:
     check = Build(name="list", kind=list, conditions=conditions)
     check.key = "list"
 
-    def given(answer: Any, *shares: float) -> marking.ExerciseMark:
+    def given_mark(answer: Any, *shares: float) -> marking.ExerciseMark:
         mark = marking.ExerciseMark("list", "", 0, sum(shares))
         marking.grade(mark, Exercise(points=sum(shares), shares=shares), check, answer, SimpleNamespace(), "1")  # type: ignore[arg-type]
         return mark
 
-    assert (given([1, 2], 1, 2).points, given([2], 1, 2).points, given([], 1, 2).points) == (3, 2, 0)
-    assert [part["label"] for part in given([2], 1, 2).parts] == ["It must have 1.", "It must have 2."]
+    assert (given_mark([1, 2], 1, 2).points, given_mark([2], 1, 2).points, given_mark([], 1, 2).points) == (3, 2, 0)
+    assert [part["label"] for part in given_mark([2], 1, 2).parts] == ["It must have 1.", "It must have 2."]
     with pytest.raises(NetlabError, match="3 shares, and its check 2 conditions"):
-        given([1], 1, 1, 1)
+        given_mark([1], 1, 1, 1)
 
 
 def test_message_about_an_answer_has_a_length_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,8 @@ from netlab_course.checks import WRONG_TRIES
 from netlab_course.marks import INSTRUCTION, PROMPT, strip_markdown
 from tests.grading import classroom
 
-ASKED = AnswerCell("goodput", "goodput", "goodput_mbps", "goodput_mbps = ...")
-WHY = AnswerCell("why-words", "why-words", "", f"Why?\n\n{PROMPT}")
+ASKED_NUMBER = AnswerCell("goodput", "goodput", "goodput_mbps", "goodput_mbps = ...")
+WRITTEN_ANSWER = AnswerCell("why-words", "why-words", "", f"Why?\n\n{PROMPT}")
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +183,7 @@ def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
     assert reader.ask("compose", provided=[["x", "", False]], id="x", source=deep)["comments"] == []
 
 
-def take(source: str, *own: Cell, wanted: AnswerCell = ASKED) -> submission.ExtractedAnswer:
+def take(source: str, *own: Cell, wanted: AnswerCell = ASKED_NUMBER) -> submission.ExtractedAnswer:
     kind = "code" if wanted.name else "markdown"
     cells = (Cell(wanted.id, kind, source), *own)
     return submission.extract(submission.Submission(cells), wanted, {wanted.id: wanted.stub}, own)
@@ -209,11 +209,11 @@ def test_comments_for_nbval_are_not_taken() -> None:
 
 
 def test_answer_in_a_cell_below_the_stub_is_taken_and_reported() -> None:
-    taken = take(ASKED.stub, Cell("own", "code", "goodput_mbps = 3"))
+    taken = take(ASKED_NUMBER.stub, Cell("own", "code", "goodput_mbps = 3"))
     assert taken.attempted and taken.source == "goodput_mbps = 3" and "a cell of yours" in taken.notes[0]
-    words = take(WHY.stub, Cell("own", "markdown", "Because of the queue."), wanted=WHY)
+    words = take(WRITTEN_ANSWER.stub, Cell("own", "markdown", "Because of the queue."), wanted=WRITTEN_ANSWER)
     assert words.attempted and words.source == "Because of the queue." and "below" in words.notes[0]
-    assert not take(ASKED.stub).attempted and not take(WHY.stub, wanted=WHY).attempted
+    assert not take(ASKED_NUMBER.stub).attempted and not take(WRITTEN_ANSWER.stub, wanted=WRITTEN_ANSWER).attempted
 
 
 def test_answer_in_a_cell_of_another_id_is_taken_and_reported() -> None:
@@ -225,9 +225,9 @@ def test_answer_in_a_cell_of_another_id_is_taken_and_reported() -> None:
     )
     two = take("x = 1", first, last)
     assert two.source == last.source and two.notes[1:] == ("goodput: 2 cells define goodput_mbps; the last was taken.",)
-    lost = submission.extract(submission.Submission((first,)), ASKED, {ASKED.id: ASKED.stub})
+    lost = submission.extract(submission.Submission((first,)), ASKED_NUMBER, {ASKED_NUMBER.id: ASKED_NUMBER.stub})
     assert lost.attempted and "another id" in lost.notes[0]
-    none = submission.extract(submission.Submission(()), ASKED, {ASKED.id: ASKED.stub})
+    none = submission.extract(submission.Submission(()), ASKED_NUMBER, {ASKED_NUMBER.id: ASKED_NUMBER.stub})
     assert (none.source, none.attempted) == (None, False)
 
 
@@ -235,14 +235,14 @@ def test_a_stub_that_is_no_python_is_not_attempted_until_it_is_changed() -> None
     broken = AnswerCell("goodput", "goodput", "goodput_mbps", "goodput_mbps = ?")
     assert not take("goodput_mbps = ?\n\n", wanted=broken).attempted
     assert take("goodput_mbps = = 3", wanted=broken).attempted
-    assert not take("# nothing left", wanted=ASKED).attempted
+    assert not take("# nothing left", wanted=ASKED_NUMBER).attempted
 
 
 def test_last_of_two_cells_with_the_same_question_counts() -> None:
-    again = Cell(WHY.id, "markdown", f"{WHY.stub.removesuffix('…')}Because.")
-    taken = take(WHY.stub, again, wanted=WHY)
+    again = Cell(WRITTEN_ANSWER.id, "markdown", f"{WRITTEN_ANSWER.stub.removesuffix('…')}Because.")
+    taken = take(WRITTEN_ANSWER.stub, again, wanted=WRITTEN_ANSWER)
     assert taken.source == "Because." and "2 cells have its id" in taken.notes[0]
-    assert not take(WHY.stub, Cell("own", "markdown", "  "), wanted=WHY).attempted
+    assert not take(WRITTEN_ANSWER.stub, Cell("own", "markdown", "  "), wanted=WRITTEN_ANSWER).attempted
 
 
 QUESTION = AnswerCell("why-words", "why-words", "", strip_markdown(
@@ -280,9 +280,13 @@ def test_an_open_question_is_not_attempted_in_a_cell_of_any_kind(kind: str) -> N
 def test_prose_in_a_code_cell_and_unchanged_cells_are_no_answer() -> None:
     """Else a student could have an answer in code judged that stands in no code cell of theirs, or be given the question's."""
     words = Cell(QUESTION.id, "code", f"{QUESTION.stub}\ngoodput_mbps = 3")
-    master = {QUESTION.id: QUESTION.stub, ASKED.id: ASKED.stub, "text": "Exercise 4: explain it\nas was said here"}
-    cells = (Cell(ASKED.id, "code", ASKED.stub), words, Cell("text", "markdown", master["text"]))
-    assert not submission.extract(submission.Submission(cells), ASKED, master).attempted
+    master = {
+        QUESTION.id: QUESTION.stub,
+        ASKED_NUMBER.id: ASKED_NUMBER.stub,
+        "text": "Exercise 4: explain it\nas was said here",
+    }
+    cells = (Cell(ASKED_NUMBER.id, "code", ASKED_NUMBER.stub), words, Cell("text", "markdown", master["text"]))
+    assert not submission.extract(submission.Submission(cells), ASKED_NUMBER, master).attempted
     without = tuple(cell for cell in cells if cell is not words)
     assert submission.extract(submission.Submission(without), QUESTION, master).source is None
 

@@ -144,7 +144,7 @@ EXERCISE = {
 }  # fmt: skip
 
 
-def measured(answer: str) -> tuple[Any, Laboratory]:
+def measured_answer(answer: str) -> tuple[Any, Laboratory]:
     """Return the result of an answer that makes runs with its own classes, and the laboratory that made them."""
     laboratory = Laboratory("1")
 
@@ -159,7 +159,7 @@ def measured(answer: str) -> tuple[Any, Laboratory]:
 
 def test_an_answers_runs_call_its_own_objects_and_are_kept_for_the_judge() -> None:
     """Two windows, as objects of one class, in one answer: the judge finds the run of each."""
-    found, laboratory = measured(
+    found, laboratory = measured_answer(
         """
 class Window:
     def __init__(self, segments): self.segments = segments
@@ -175,7 +175,7 @@ found = [nl.run(network, [nl.Tcp("h1", "h2", congestion=Window(n))], duration_s=
 
 def test_an_answers_programs_are_counted_outside() -> None:
     example = PROGRAMS.read_text().split("```python\n")[2].partition("```")[0]
-    found, laboratory = measured(example.replace("run = nl.run", "found = run = nl.run"))
+    found, laboratory = measured_answer(example.replace("run = nl.run", "found = run = nl.run"))
     space: dict[str, Any] = {"__name__": "here"}
     seed = laboratory.measure(found.scenario, graded=True).settings["scenario"]["seed"]
     exec(example.replace("duration_s=10", f"duration_s=10, seed={seed}"), space)  # noqa: S102 (ours)

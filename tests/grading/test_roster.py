@@ -14,15 +14,15 @@ from netlab_classroom.grading import assign, roster
 from netlab_classroom.grading.roster import Entry
 
 
-def named(student: str, name: str) -> Entry:
+def named_entry(student: str, name: str) -> Entry:
     first, _, last = name.partition(" ")
     return Entry(student, {"first_name": first, "last_name": last})
 
 
 def owners(place: Path, entries: list[Entry], chapter: str = "") -> roster.FileAssignment:
-    room = place.parent / "room"
-    room.mkdir()
-    return roster.match(roster.collect([place], room), entries, chapter)
+    target = place.parent / "unpacked"
+    target.mkdir()
+    return roster.match(roster.collect([place], target), entries, chapter)
 
 
 def hand_in(place: Path, *names: str | bytes) -> Path:
@@ -229,7 +229,7 @@ def test_each_column_that_the_page_names_is_read_by_each_of_its_names(tmp_path: 
 
 
 def test_students_of_the_same_name_are_not_guessed_and_their_folders_named(tmp_path: Path) -> None:
-    entries = [named("s04", "Kim Lee"), named("s05", "Kim Lee"), named("s06", "Ann Roe")]
+    entries = [named_entry("s04", "Kim Lee"), named_entry("s05", "Kim Lee"), named_entry("s06", "Ann Roe")]
     place = hand_in(tmp_path / "in", "Kim Lee_113_x_/a.ipynb", "Kim Lee_114_x_/a.ipynb", "Ann Roe_115_x_/a.ipynb")
     found = owners(place, entries)
     assert found.files["s04"] is found.files["s05"] is None and found.files["s06"] is not None
@@ -241,7 +241,7 @@ def test_students_of_the_same_name_are_not_guessed_and_their_folders_named(tmp_p
     "folder", ["Jürgen Müller_7_x_", "Müller, Jürgen_7_x_", unicodedata.normalize("NFD", "Jürgen Müller_7_x_")]
 )
 def test_a_name_is_known_however_it_is_spelled(folder: str, tmp_path: Path) -> None:
-    for number, entry in enumerate((named("s1", "Jürgen Müller"), Entry("s1", {"name": "Müller, Jürgen"}))):
+    for number, entry in enumerate((named_entry("s1", "Jürgen Müller"), Entry("s1", {"name": "Müller, Jürgen"}))):
         found = owners(hand_in(tmp_path / str(number) / "in", f"{folder}/a.ipynb"), [entry])
         assert found.files["s1"] is not None
 
@@ -291,11 +291,11 @@ def test_a_platforms_archive_is_taken_as_it_is(tmp_path: Path) -> None:
         link = zipfile.ZipInfo("link.ipynb")
         link.external_attr = 0o120777 << 16
         packed.writestr(link, "/etc/passwd")
-    found = owners(archive, [named("s1", "Eva Eng")])
+    found = owners(archive, [named_entry("s1", "Eva Eng")])
     assert found.files["s1"] is not None and found.files["s1"].path.read_text() == "{}"
     assert set(found.files) == {"s1", "evil", "link"}
     assert found.files["link"] is not None and found.files["link"].path.is_symlink()
-    assert not (tmp_path.parent / "evil.ipynb").exists() and len(list((tmp_path / "room" / "0").iterdir())) == 3
+    assert not (tmp_path.parent / "evil.ipynb").exists() and len(list((tmp_path / "unpacked" / "0").iterdir())) == 3
 
 
 def test_an_archive_that_grows_too_large_or_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,8 +305,8 @@ def test_an_archive_that_grows_too_large_or_is_none_is_refused(tmp_path: Path, m
             packed.writestr(f"s{number}.ipynb", bytes(3 << 20))
     monkeypatch.setattr(roster, "MAX_UNPACKED_BYTES", 4 << 20)
     with pytest.raises(NetlabError, match="unpack it"):
-        roster.collect([archive], tmp_path / "room")
-    assert sum(path.stat().st_size for path in (tmp_path / "room").rglob("*")) < 8 << 20
+        roster.collect([archive], tmp_path / "unpacked")
+    assert sum(path.stat().st_size for path in (tmp_path / "unpacked").rglob("*")) < 8 << 20
     archive.write_bytes(b"PK no archive")
     with pytest.raises(NetlabError, match="cannot be unpacked"):
         roster.collect([archive], tmp_path / "another")

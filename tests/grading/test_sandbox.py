@@ -71,7 +71,7 @@ def test_student_code_reads_no_files_of_others_and_leaves_none(package: Path, tm
         lambda *_asked: None,
     )
     assert [outcome.ending for outcome in found] == [Ending.ANSWERED] * 7
-    values = [_plain(outcome.message) for outcome in found]
+    values = [_message_fields(outcome.message) for outcome in found]
     # The scratch directory is seen, empty but for the packages; of all else not even whether it is there.
     assert set(values[0][:-1]) <= {"PermissionError", "FileNotFoundError", ""}
     assert "secret" not in str(found[0].message)
@@ -81,7 +81,7 @@ def test_student_code_reads_no_files_of_others_and_leaves_none(package: Path, tm
     assert values[6] == [False, False]
 
 
-def _plain(message: dict[str, Any]) -> list[Any]:
+def _message_fields(message: dict[str, Any]) -> list[Any]:
     from netlab_classroom.grading import plain
 
     value = plain.decode(message["value"])
@@ -118,7 +118,7 @@ def test_request_reaches_the_grader_as_plain_data(package: Path) -> None:
     (outcome,) = Sandbox(package).work([exercise(ask)], answer)
     assert len(asked) == 2
     assert all(question["kind"] == "run" and question["graded"] is True for question in asked)
-    assert _plain(outcome.message) == ["not now: 1", "not now: 2"]
+    assert _message_fields(outcome.message) == ["not now: 1", "not now: 2"]
 
 
 @pytest.mark.parametrize("place", ["usr", "prefix", "link", "chapters", "clone"])
@@ -203,4 +203,4 @@ def test_waiting_for_the_grader_costs_an_answer_no_processor_time(
         return question["number"]
 
     (outcome,) = Sandbox(package, cpu_s=1.5).work([exercise(ask)], answer)
-    assert _plain(outcome.message) == [0, 1, 2]
+    assert _message_fields(outcome.message) == [0, 1, 2]

@@ -11,7 +11,7 @@ from netlab_classroom.grading import headings, sheets
 ROWS = [["Vorname", "Nachname", "E-Mail-Adresse"], ["Jürgen", "Müller", "jm@x.org"], ["Žofie", "Łuk", "zl@x.org"]]
 
 
-def written(path: Path, encoding: str, delimiter: str = ",", rows: list[list[str]] = ROWS) -> Path:
+def write_sheet(path: Path, encoding: str, delimiter: str = ",", rows: list[list[str]] = ROWS) -> Path:
     path.write_bytes("\r\n".join(delimiter.join(row) for row in rows).encode(encoding, "replace"))
     return path
 
@@ -20,7 +20,7 @@ def written(path: Path, encoding: str, delimiter: str = ",", rows: list[list[str
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_every_form_of_unicode_and_every_delimiter_is_read(encoding: str, delimiter: str, tmp_path: Path) -> None:
     """Excel's "Unicode text" is UTF-16 with tabs."""
-    sheet = sheets.read_sheet(written(tmp_path / "a.csv", encoding, delimiter), "list")
+    sheet = sheets.read_sheet(write_sheet(tmp_path / "a.csv", encoding, delimiter), "list")
     assert sheet.headings == ROWS[0] and [list(cells.values()) for _, cells in sheet] == ROWS[1:]
 
 
@@ -43,7 +43,7 @@ def test_code_page_of_a_windows_file_is_detected_from_its_headings(
     encoding: str, titles: tuple[str, ...], name: str, tmp_path: Path
 ) -> None:
     rows = [list(titles), [name, "X", "x@x.org"]]
-    sheet = sheets.read_sheet(written(tmp_path / "a.csv", encoding, ";", rows), "list")
+    sheet = sheets.read_sheet(write_sheet(tmp_path / "a.csv", encoding, ";", rows), "list")
     assert (sheet.headings, sheet.rows[0][1][titles[0]]) == (list(titles), name)
 
 

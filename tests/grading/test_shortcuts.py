@@ -25,7 +25,7 @@ from tests.grading import model
 
 ROOT = IMPORT_ROOT
 # A chapter takes a minute: the two with most measurements in each run, all with NETLAB_LONG=1.
-GRADED = ("bdp", "queues")
+GRADED_CHAPTERS = ("bdp", "queues")
 CHAPTERS = [entry.topic for entry in catalogue.chapters(ROOT / "notebooks")]
 RUNS = "_run = nl.run\ndef run(network, traffic=(), *rest, **more):\n    return _run(network, [*traffic, {more}], *rest, **more)\n"
 EVERYTHING = (
@@ -67,7 +67,7 @@ def ways(edition: Edition, each: AnswerCell, exercise: Exercise) -> Iterator[tup
 
 
 @pytest.mark.pocket
-@pytest.mark.parametrize("topic", CHAPTERS if os.environ.get("NETLAB_LONG") else GRADED)
+@pytest.mark.parametrize("topic", CHAPTERS if os.environ.get("NETLAB_LONG") else GRADED_CHAPTERS)
 def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str) -> None:
     chapter = master.find(topic, ROOT)
     edition = chapter.edition("anna")
@@ -87,12 +87,12 @@ def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str)
     won = {
         key: (mark.points, taken[key]["source"])
         for key, mark in marks.items()
-        if mark.points >= mark.of or (mark.points and not flagged(mark, taken[key]["source"]))
+        if mark.points >= mark.of or (mark.points and not flags_of(mark, taken[key]["source"]))
     }
     assert not won
 
 
-def flagged(mark: ExerciseMark, source: str) -> set[str]:
+def flags_of(mark: ExerciseMark, source: str) -> set[str]:
     """The kinds of flags that an instructor finds on the first page for one answer."""
     cell = Cell(mark.key, "code", source)
     found = flags.of_submission(Submission((cell,)), [], [AnswerCell(mark.key, mark.key, "x", "")], Layout())
@@ -114,7 +114,7 @@ def test_a_command_in_a_measurement_gets_no_part_of_the_points(topic: str) -> No
                 assert said.status is Status.FAILED and "leave out nl.Command" in said.sentences[0]
 
 
-AROUND = {
+SHORTCUTS = {
     "the limit of one sender as saturation": (
         "wifi", "air", 0,
         ("def udp_ceiling_mbps(payload_bytes, rate_mbps):\n"
@@ -194,10 +194,10 @@ AROUND = {
 
 
 @pytest.mark.library
-@pytest.mark.parametrize("way", list(AROUND))
+@pytest.mark.parametrize("way", list(SHORTCUTS))
 def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.UnisolatedSandbox)
-    topic, key, most, source = AROUND[way]
+    topic, key, most, source = SHORTCUTS[way]
     chapter = master.find(topic, ROOT)
     edition = chapter.edition("anna")
     (wanted,) = (each for each in edition.answer_cells if each.key == key)
@@ -205,7 +205,7 @@ def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch
     job = Job("anna", None, chapter.source)
     mark = Examination(job, edition, chapter.exercises()).marks([wanted], taken)[key]
     assert mark.points <= most, mark
-    assert not mark.points or flagged(mark, source), mark
+    assert not mark.points or flags_of(mark, source), mark
 
 
 @pytest.mark.pocket

@@ -48,8 +48,8 @@ def make_kernel() -> PocketKernel:
     return pocket_kernel.from_directory(make(archive.POCKET, cache.kernels()))
 
 
-def make(kind: archive.Kind, room: Path) -> Path:
-    home = room / f"7.3.4-{KEY}"
+def make(kind: archive.Kind, kind_folder: Path) -> Path:
+    home = kind_folder / f"7.3.4-{KEY}"
     home.mkdir(parents=True)
     for name in kind.contents:
         (home / name).write_text(f"text of {name}\n")
@@ -62,7 +62,7 @@ def make(kind: archive.Kind, room: Path) -> Path:
     return home
 
 
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def use_other_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "other"))
     return tmp_path / "other"
 
@@ -76,7 +76,7 @@ def test_every_file_arrives_and_programs_can_be_run(
 ) -> None:
     file = archive.pack([kernel], tmp_path / "out")
     before = contents(kernel.path.parent)
-    other = elsewhere(tmp_path, monkeypatch)
+    other = use_other_cache(tmp_path, monkeypatch)
     (arrived,) = archive.unpack(file)
 
     assert contents(arrived.path.parent) == before
@@ -113,7 +113,7 @@ def test_both_kernels_travel_in_one_file(
 ) -> None:
     file = archive.pack([kernel, own], tmp_path / "out")
     before = [contents(each.path.parent) for each in (kernel, own)]
-    elsewhere(tmp_path, monkeypatch)
+    use_other_cache(tmp_path, monkeypatch)
     arrived = archive.unpack(file)
     assert [contents(each.path.parent) for each in arrived] == before
     assert arrived == [pocket_kernel.find(), library_kernel.find()]
@@ -135,7 +135,7 @@ def test_kernel_packed_by_another_version_is_installed_and_reported(
         facts = {**each.build, "recipe": "older" if name == other else recipe}
         (each.path.parent / "build.json").write_text(json.dumps(facts))
     file = archive.pack([kernel, own], tmp_path / "out")
-    to = elsewhere(tmp_path, monkeypatch)
+    to = use_other_cache(tmp_path, monkeypatch)
     assert cli.main(["kernel", "unpack", str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()
     place = to / ("kernels" if other == "pocket" else "libraries") / f"7.3.4-{KEY}"
@@ -172,7 +172,7 @@ def test_extra_files_of_later_builds_are_packed_if_present(
 ) -> None:
     (kernel.path.parent / "host_channel.c").write_text("the channel")
     file = archive.pack([kernel], tmp_path)
-    elsewhere(tmp_path, monkeypatch)
+    use_other_cache(tmp_path, monkeypatch)
     (arrived,) = archive.unpack(file)
     assert (arrived.path.parent / "host_channel.c").read_text() == "the channel"
 
@@ -183,7 +183,7 @@ def test_the_library_kernel_carries_the_native_engine_s_helper(
     assert own.mnexec_path is None, "a build from before there was one"
     (own.path.parent / "mnexec").write_bytes(ELF + b"helper")
     file = archive.pack([own], tmp_path)
-    elsewhere(tmp_path, monkeypatch)
+    use_other_cache(tmp_path, monkeypatch)
     (arrived,) = archive.unpack(file)
     assert isinstance(arrived, library_kernel.LibraryKernel) and arrived.mnexec_path is not None
     assert arrived.mnexec_path.read_bytes() == ELF + b"helper" and arrived.mnexec_path.stat().st_mode & 0o111
@@ -192,7 +192,7 @@ def test_the_library_kernel_carries_the_native_engine_s_helper(
 
 def test_a_wrong_checksum_is_refused(kernel: PocketKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = archive.pack([kernel], tmp_path)
-    other = elsewhere(tmp_path, monkeypatch)
+    other = use_other_cache(tmp_path, monkeypatch)
     with pytest.raises(KernelError, match="instead of 0000"):
         archive.unpack(file, "0" * 64)
     (tmp_path / f"{file.name}.sha256").write_text("f" * 64 + f"  {file.name}\n")
@@ -216,7 +216,7 @@ def test_flipped_bit_never_installs_other_contents(
         data = bytearray(file.read_bytes())
         data[int(place * len(data))] ^= 1 << bit
         file.write_bytes(data)
-        other = elsewhere(tmp_path, patch)
+        other = use_other_cache(tmp_path, patch)
         try:
             (arrived,) = archive.unpack(file)
         except KernelError:
@@ -228,7 +228,7 @@ def test_flipped_bit_never_installs_other_contents(
 Change = Callable[[dict[str, bytes]], None]
 
 
-def repacked(file: Path, change: Change, top: str = "netlab-kernel", renew_sums: bool = True) -> Path:
+def repack(file: Path, change: Change, top: str = "netlab-kernel", renew_sums: bool = True) -> Path:
     """The same file with its contents changed by somebody who also renews the sums inside."""
     with tarfile.open(file) as tar:
         files = {m.name.partition("/")[2]: tar.extractfile(m).read() for m in tar if m.isreg()}
@@ -277,8 +277,8 @@ def build_json(**facts: str) -> bytes:
 def test_foreign_files_are_refused_even_with_right_checksums(
     kernel: PocketKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change, says: str
 ) -> None:
-    file = repacked(archive.pack([kernel], tmp_path), change)
-    other = elsewhere(tmp_path, monkeypatch)
+    file = repack(archive.pack([kernel], tmp_path), change)
+    other = use_other_cache(tmp_path, monkeypatch)
     with pytest.raises(KernelError, match=says):
         archive.unpack(file)
     assert not list(other.glob("**/*")) and not (tmp_path / "evil").exists()
@@ -288,7 +288,7 @@ def test_changed_contents_with_the_old_sums_are_refused_by_name(kernel: PocketKe
     def change(files: dict[str, bytes]) -> None:
         files["pocket/mnexec"] += b"!"
 
-    file = repacked(archive.pack([kernel], tmp_path), change, renew_sums=False)
+    file = repack(archive.pack([kernel], tmp_path), change, renew_sums=False)
     with pytest.raises(KernelError, match="the checksum of pocket/mnexec is not the one in SHA256SUMS"):
         archive.unpack(file)
 

@@ -180,7 +180,7 @@ def test_the_kernel_that_is_missing_is_built_alone(takes_all: Path, tmp_path: Pa
     for there, missing in ((first.pocket, first.library), (first.library, first.pocket)):
         kept_ns = there.path.stat().st_mtime_ns
         shutil.rmtree(missing.path.parent)
-        assert missing.path.parent in {kernel.path.parent for kernel in both(building.build(file))}
+        assert missing.path.parent in {kernel.path.parent for kernel in both_kernels(building.build(file))}
         assert missing.path.is_file() and there.path.stat().st_mtime_ns == kept_ns
 
 
@@ -195,7 +195,7 @@ def test_the_library_kernel_can_be_had_first_and_the_pocket_kernel_later(takes_a
     assert building.build() == later
 
 
-def both(built: building.Kernels) -> list[Any]:
+def both_kernels(built: building.Kernels) -> list[Any]:
     return [built.pocket, built.library]
 
 
@@ -388,7 +388,7 @@ def started(source: Path, tmp_path: Path, seconds: str) -> tuple[subprocess.Pope
     return builder, int(pid_file.read_text())
 
 
-def running(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -404,7 +404,7 @@ def test_a_stopped_build_leaves_nothing_behind(
     builder.send_signal(number)
     builder.communicate(timeout=60)
     assert builder.returncode == 128 + number
-    assert wait_for(lambda: not running(compiling))
+    assert wait_for(lambda: not is_running(compiling))
     assert left_behind(own_cache) == [] and not list(own_cache.glob("kernels/*"))
 
 

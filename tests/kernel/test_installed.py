@@ -19,7 +19,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)
 
 
-def put(
+def install_build(
     release: str, key: str, built_at: str = "2026-01-01", recipe: str | None = None, into: Path | None = None
 ) -> Path:
     home = (into or cache.kernels()) / f"{release}-{key}"
@@ -51,17 +51,17 @@ def test_without_a_kernel_the_remedies_are_named() -> None:
 
 
 def test_highest_version_of_this_recipes_builds_wins_and_then_the_latest() -> None:
-    put("7.9.1", "a" * 12)
-    put("7.10.0", "b" * 12, built_at="2026-01-01")
-    put("7.10.0", "c" * 12, built_at="2026-02-01")
+    install_build("7.9.1", "a" * 12)
+    install_build("7.10.0", "b" * 12, built_at="2026-01-01")
+    install_build("7.10.0", "c" * 12, built_at="2026-02-01")
     assert [k.build["key"][0] for k in pocket_kernel.builds()] == ["c", "b", "a"]
 
 
 def test_a_build_by_this_recipe_comes_first_even_if_older_or_of_an_older_kernel() -> None:
     """Else `make setup` would build for minutes after an update, and what it built would never run."""
-    put("7.3.4", "a" * 12, built_at="2026-03-01", recipe="older")
-    put("7.3.4", "b" * 12, built_at="2026-02-01")
-    put("6.12.1", "c" * 12, built_at="2026-04-01")
+    install_build("7.3.4", "a" * 12, built_at="2026-03-01", recipe="older")
+    install_build("7.3.4", "b" * 12, built_at="2026-02-01")
+    install_build("6.12.1", "c" * 12, built_at="2026-04-01")
     assert [k.build["key"][0] for k in pocket_kernel.builds()] == ["b", "c", "a"]
 
 
@@ -69,16 +69,16 @@ def test_a_kernel_that_an_administrator_put_there_is_found_beside_the_users_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NETLAB_SHARED", str(tmp_path / "shared"))
-    put("7.3.4", "a" * 12, into=tmp_path / "shared" / "kernels")
+    install_build("7.3.4", "a" * 12, into=tmp_path / "shared" / "kernels")
     assert pocket_kernel.find().build["key"][0] == "a"
     assert not base_cache.root().exists(), "finding one writes nothing"
-    put("7.4.0", "b" * 12)
+    install_build("7.4.0", "b" * 12)
     assert [k.build["key"][0] for k in pocket_kernel.builds()] == ["b", "a"]
 
 
 def test_incomplete_directory_is_skipped_and_reported_on_request() -> None:
-    put("7.3.4", "a" * 12)
-    broken = put("7.9.0", "b" * 12)
+    install_build("7.3.4", "a" * 12)
+    broken = install_build("7.9.0", "b" * 12)
     (broken / "mnexec").unlink()
     assert pocket_kernel.find().release == "7.3.4"
     with pytest.raises(KernelError, match=r"mnexec missing"):
@@ -90,7 +90,7 @@ def test_incomplete_directory_is_skipped_and_reported_on_request() -> None:
 
 
 def test_capabilities_follow_from_configuration_and_version() -> None:
-    kernel = pocket_kernel.from_directory(put("7.3.4", "a" * 12))
+    kernel = pocket_kernel.from_directory(install_build("7.3.4", "a" * 12))
     assert {"virtual_time", "reno", "ecn", "seccomp"} <= kernel.capabilities
     assert not {"bbr", "cubic"} & kernel.capabilities, "a module is none of its parts: nothing loads it"
     assert (kernel.version, kernel.mnexec_path) == ((7, 3, 4), kernel.path.with_name("mnexec"))
@@ -99,7 +99,7 @@ def test_capabilities_follow_from_configuration_and_version() -> None:
 
 
 def test_a_named_kernel_of_our_own_keeps_its_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    home = put("7.3.4", "a" * 12)
+    home = install_build("7.3.4", "a" * 12)
     monkeypatch.setenv("NETLAB_KERNEL", str(home / "linux"))
     assert pocket_kernel.find() == pocket_kernel.from_directory(home)
 
@@ -116,7 +116,7 @@ def test_foreign_build_is_refused_with_the_remedy(tmp_path: Path, monkeypatch: p
 
 
 def test_info_has_version_size_time_and_missing_features() -> None:
-    text = command.describe(pocket_kernel.from_directory(put("7.3.4", "a" * 12)))
+    text = command.describe(pocket_kernel.from_directory(install_build("7.3.4", "a" * 12)))
     for words in (
         "Linux 7.3.4",
         "0.0 MB",
@@ -128,7 +128,7 @@ def test_info_has_version_size_time_and_missing_features() -> None:
 
 
 def test_info_describes_a_kernel_of_a_wheel_which_has_no_times() -> None:
-    home = put("7.3.4", "a" * 12)
+    home = install_build("7.3.4", "a" * 12)
     facts = json.loads((home / "build.json").read_text())
     times = ("built_at", "build_s", "compile_s")
     (home / "build.json").write_text(json.dumps({name: value for name, value in facts.items() if name not in times}))

@@ -24,8 +24,8 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NETLAB_LIBRARY", raising=False)
 
 
-def build(machine: str, room: Path | None = None, program: bytes = b"\0asm") -> library_kernel.LibraryKernel:
-    home = (room or cache.libraries()) / f"7.3.4-{KEYS[machine]}"
+def build(machine: str, kind_folder: Path | None = None, program: bytes = b"\0asm") -> library_kernel.LibraryKernel:
+    home = (kind_folder or cache.libraries()) / f"7.3.4-{KEYS[machine]}"
     home.mkdir(parents=True)
     for name in archive.WASM.contents:
         (home / name).write_text("CONFIG_INET=y\n")

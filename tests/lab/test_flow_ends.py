@@ -62,7 +62,7 @@ def test_a_flow_without_a_last_byte_is_refused(item: dict[str, Any]) -> None:
         flow_ends.progress(item, None)
 
 
-def opened(engine: str, **fields: Any) -> Lab:
+def open_lab(engine: str, **fields: Any) -> Lab:
     fields = {"rate_mbps": 10, "delay_ms": 10, "queue_packets": 100, **fields}
     return nl.live(
         nl.Topology(["h1", "h2"], ["r1"], links=[nl.Link("h1", "r1"), nl.Link("r1", "h2", **fields)]), engine=engine
@@ -73,7 +73,7 @@ def opened(engine: str, **fields: Any) -> Lab:
 @pytest.mark.parametrize("num_bytes", [1000, 100_000, 3_000_000])
 def test_time_stops_within_10_ms_of_the_last_byte(num_bytes: int) -> None:
     """Nothing is lost: after a loss many bytes arrive at once, faster than the link."""
-    with opened("library", queue_packets=1000) as lab:
+    with open_lab("library", queue_packets=1000) as lab:
         for _ in range(3):
             flow = lab.start(nl.Tcp("h1", "h2", num_bytes=num_bytes))
             end_s = lab.advance_until(flow)
@@ -84,14 +84,14 @@ def test_time_stops_within_10_ms_of_the_last_byte(num_bytes: int) -> None:
 @pytest.mark.library
 def test_the_end_of_a_large_transfer_is_that_of_theory() -> None:
     """3 MB at 10 Mbit/s; slow start costs less than 0.1 s more."""
-    with opened("library") as lab:
+    with open_lab("library") as lab:
         end_s = lab.advance_until(lab.start(nl.Tcp("h1", "h2", num_bytes=3_000_000)))
     assert 0 < end_s - 24 / theory.tcp_goodput_limit_mbps(10) < 0.1
 
 
 @pytest.mark.library
 def test_a_limit_ends_the_wait_and_a_second_one_continues_it() -> None:
-    with opened("library") as lab:
+    with open_lab("library") as lab:
         flow = lab.start(nl.Tcp("h1", "h2", num_bytes=3_000_000))
         assert lab.advance_until(flow, limit_s=1) is None
         assert lab.now_s == pytest.approx(1)
@@ -102,7 +102,7 @@ def test_a_limit_ends_the_wait_and_a_second_one_continues_it() -> None:
 
 @pytest.mark.library
 def test_requests_and_flows_that_start_later_end_too() -> None:
-    with opened("library") as lab:
+    with open_lab("library") as lab:
         requests = lab.start(nl.Requests("h2", "h1", response_bytes=10_000, count=4, think_s=0.5))
         end_s = lab.advance_until(requests)
         assert end_s == pytest.approx(lab.run.requests.eval("start_s + completion_s").max(), abs=1e-6)
@@ -112,7 +112,7 @@ def test_requests_and_flows_that_start_later_end_too() -> None:
 
 @pytest.mark.library
 def test_bad_limits_and_endless_flows_are_refused_before_time_passes() -> None:
-    with opened("library") as lab:
+    with open_lab("library") as lab:
         flow = lab.start(nl.Tcp("h1", "h2"))
         with pytest.raises(ScenarioError, match="limit_s must be from 0 to 86400, got -1"):
             lab.advance_until(flow, limit_s=-1)
@@ -127,7 +127,7 @@ def test_transfers_take_equally_long_in_both_kernels() -> None:
     """Their starts may differ by 10 ms, because both round the time of a start up to such a step."""
     took_s = []
     for engine in ("pocket", "library"):
-        with opened(engine) as lab:
+        with open_lab(engine) as lab:
             flows = [lab.start(nl.Tcp("h1", "h2", num_bytes=300_000))]
             ends_s = [lab.advance_until(flows[0])]
             flows.append(lab.start(nl.Tcp("h1", "h2", num_bytes=50_000)))
@@ -141,7 +141,7 @@ def test_transfers_take_equally_long_in_both_kernels() -> None:
 @pytest.mark.library
 @pytest.mark.parametrize("engine", ["pocket", "library"])
 def test_totals_of_one_flow_are_those_of_the_tables(engine: str) -> None:
-    with opened(engine) as lab:
+    with open_lab(engine) as lab:
         flows = [
             lab.start(item)
             for item in (

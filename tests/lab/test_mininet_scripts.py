@@ -153,7 +153,7 @@ SERVERS = """
 )
 def test_clients_one_after_another_find_their_server_ready(tmp_path: Path) -> None:
     """The server closes its socket after each test and opens it again, for which it needs the time in which a client starts."""
-    said = printed(tmp_path, SERVERS)
+    said = output_of(tmp_path, SERVERS)
     assert said.count(" good") == 7 and "loop ['good', 'good']" in said, said
 
 
@@ -173,13 +173,13 @@ NAMES = """
 
 
 def test_each_host_has_its_name_and_sudo_prints_nothing(tmp_path: Path) -> None:
-    said = printed(tmp_path, NAMES)
+    said = output_of(tmp_path, NAMES)
     assert "names ['h1'] ['h2'] b'h2\\n'" in said, said
     assert "sudo ['h1']" in said, said
     assert "known ['10.0.0.1', 'h1', '10.0.0.2', 'h2']" in said and "moved ['10.0.0.77', 'h2']" in said, said
 
 
-def printed(folder: Path, script: str) -> str:
+def output_of(folder: Path, script: str) -> str:
     """Return the output of a script."""
     (folder / "script.py").write_text(textwrap.dedent(script))
     parts: list[str] = []
@@ -204,10 +204,10 @@ def test_iperf3_holds_its_rate_from_the_first_moment(tmp_path: Path) -> None:
             print(options or "tcp", round(end["bits_per_second"]), round(first), end.get("lost_packets"))
         """)
     )
-    printed: list[str] = []
-    run_script(["case.py"], write=printed.append, directory=tmp_path)
-    rows = [line.split() for line in "".join(printed).splitlines() if line.startswith(("-u", "tcp"))]
-    assert len(rows) == 3, printed
+    output_of: list[str] = []
+    run_script(["case.py"], write=output_of.append, directory=tmp_path)
+    rows = [line.split() for line in "".join(output_of).splitlines() if line.startswith(("-u", "tcp"))]
+    assert len(rows) == 3, output_of
     for *_, rate, first, lost in rows:
         assert 4.7e6 < int(rate) < 5.3e6
         assert int(first) < 5.5e6 or lost == "None", "TCP's first block is 128 kB"

@@ -34,7 +34,7 @@ def fetch(lab: Lab, node: str, where: str) -> str:
     return lab[node].run(FETCH % where).strip()
 
 
-def outside(lab: Lab) -> str:
+def outside_address(lab: Lab) -> str:
     """The router's address on the link to h2."""
     return str(lab["r1"].run("ip -o -4 addr show dev r1-eth1")).split()[3].partition("/")[0]
 
@@ -50,7 +50,7 @@ def test_behind_a_router_that_masquerades_a_server_sees_the_routers_address(lab:
     capture = lab.capture("r1", "h2")
     assert fetch(lab, "h1", "h2") == "200"
     assert server.output.count(f"{lab['h1'].address} - - [") == 1
-    assert f"{outside(lab)} - - [" in server.output
+    assert f"{outside_address(lab)} - - [" in server.output
     packets = capture.packets
     assert set(packets.src) == {"r1", "h2"}
     assert set(packets.dst) == {"r1", "h2"}
@@ -63,7 +63,7 @@ def test_behind_a_router_that_masquerades_a_server_sees_the_routers_address(lab:
 def test_a_port_is_forwarded_to_a_host_inside_and_only_by_the_rule(lab: Lab) -> None:
     lab["h1"].start("python3 -u -m http.server 80")
     lab.advance(1)
-    where = f"{outside(lab)}:8080"
+    where = f"{outside_address(lab)}:8080"
     rule = f"PREROUTING -i r1-eth1 -p tcp --dport 8080 -j DNAT --to-destination {lab['h1'].address}:80"
     assert "Connection refused" in fetch(lab, "h2", where)
     assert lab["r1"].run(f"iptables -t nat -A {rule}").exit_code == 0
@@ -112,7 +112,7 @@ def test_rules_are_kept_in_order_and_each_node_has_its_own(lab: Lab) -> None:
     assert "has no IPv6" in lab["r1"].run("ip6tables -L")
 
 
-USUAL = [
+USUAL_COMMANDS = [
     "-A INPUT -p tcp --syn -m connlimit --connlimit-above 3 -j REJECT --reject-with tcp-reset",
     "-A INPUT -p tcp -m multiport --dports 22,80 -m state --state NEW -m comment --comment 'a web server' -j ACCEPT",
     "-A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --set-mss 500",
@@ -129,11 +129,11 @@ USUAL = [
 
 
 def test_the_kernel_has_what_the_usual_lines_need(lab: Lab) -> None:
-    for line in USUAL:
+    for line in USUAL_COMMANDS:
         said = lab["r1"].run(f"iptables {line}")
         assert (said.exit_code, said) == (0, ""), line
     saved = lab["r1"].run("iptables-save")
-    assert saved.count("\n-A ") == len(USUAL), saved
+    assert saved.count("\n-A ") == len(USUAL_COMMANDS), saved
 
 
 HOME = """

@@ -21,12 +21,12 @@ from netlab.measure.artifacts import Artifacts, NoArtifactError
 from netlab.runs.cache import RunCache
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.base import run_folder, take_artifacts
-from tests.stand_ins import Fake
+from tests.stand_ins import FakeEngine
 
 PAIR = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])
 
 
-class Leaves(Fake):
+class Leaves(FakeEngine):
     """An engine whose runs leave two files, and not a third."""
 
     ran = 0
@@ -160,21 +160,21 @@ def test_removed_file_is_reported_on_access(engine: Leaves, tmp_path: Path) -> N
 
 def test_run_keeps_names_of_present_and_missing_files() -> None:
     """Also where it has only the one kind or the other, and nothing where it has neither."""
-    run = nl.run(scenario(), engine=Fake(), progress=False)
+    run = nl.run(scenario(), engine=FakeEngine(), progress=False)
     assert "artifacts" not in run.to_dict()
     missing = replace(run, artifacts=Artifacts(unsaved={"c.txt": "it was not written"}))
     assert nl.Run.from_dict(missing.to_dict()).artifacts.unsaved == {"c.txt": "it was not written"}
 
 
 def test_a_run_whose_files_are_all_there_names_them(tmp_path: Path) -> None:
-    run = nl.run(scenario(), engine=Fake(), progress=False)
+    run = nl.run(scenario(), engine=FakeEngine(), progress=False)
     (tmp_path / "a.txt").write_text("a")
     there = replace(run, artifacts=Artifacts(tmp_path))
     assert list(nl.Run.from_dict(there.to_dict()).artifacts.unsaved) == ["a.txt"]
 
 
 def test_a_run_without_files_leaves_no_directory(tmp_path: Path) -> None:
-    run = nl.run(scenario(), engine=Fake(), progress=False)
+    run = nl.run(scenario(), engine=FakeEngine(), progress=False)
     run.to_json(tmp_path / "result.json")
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
     assert len(nl.Run.from_json(tmp_path / "result.json").artifacts) == 0

@@ -76,7 +76,7 @@ def udp_totals(label: str, arrivals_s: list[float]) -> dict[str, Any]:
     }
 
 
-def measured(kinds: list[str], arrivals_s: list[list[float]]) -> Run:
+def measured_run(kinds: list[str], arrivals_s: list[list[float]]) -> Run:
     """A run whose flows, all started at 0, received data at these times."""
     topology = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=1)])
     made = {
@@ -120,7 +120,7 @@ def test_the_sum_over_a_link_never_exceeds_what_it_carries(
 ) -> None:
     kinds, behind_s, left_s = case
     arrivals_s = [[at_s + later_s for at_s in own] for own, later_s in zip(left_s, behind_s, strict=True)]
-    run = measured(kinds, arrivals_s)
+    run = measured_run(kinds, arrivals_s)
     assert not run.flows.goodput_mbps.isna().any()
     first_s = min((at_s for own in arrivals_s for at_s in own), default=DURATION_S)
     shared_s = DURATION_S - first_s
@@ -166,34 +166,34 @@ def test_late_flow_is_measured_over_the_common_time() -> None:
     """
     early = [0.5 + FRAME_S * k for k in range(1, 113)]
     late = [0.5 + FRAME_S * k for k in range(113, 151)]
-    run = measured(["tcp", "tcp"], [early, late])
+    run = measured_run(["tcp", "tcp"], [early, late])
     assert run.flows.goodput_mbps.sum() == pytest.approx(LINK_MBPS * 150 / 149)
     assert run.flows.goodput_mbps[1] == pytest.approx(LINK_MBPS * 38 / 149)
 
 
 def test_a_flow_alone_keeps_its_own_time() -> None:
-    run = measured(["tcp"], [[1.5 + FRAME_S * k for k in range(51)]])
+    run = measured_run(["tcp"], [[1.5 + FRAME_S * k for k in range(51)]])
     assert run.flows.goodput_mbps[0] == pytest.approx(51 * 8000 / 0.5 / 1e6)
 
 
 def test_a_byte_at_the_very_end_is_a_starved_flow() -> None:
     """Its goodput is near 0, alone or beside another; never NaN."""
-    assert measured(["tcp"], [[DURATION_S]]).flows.goodput_mbps[0] == 0
-    beside = measured(["tcp", "udp"], [[DURATION_S], [0.5]])
+    assert measured_run(["tcp"], [[DURATION_S]]).flows.goodput_mbps[0] == 0
+    beside = measured_run(["tcp", "udp"], [[DURATION_S], [0.5]])
     assert beside.flows.goodput_mbps[0] == pytest.approx(8000 / 1.5 / 1e6)
 
 
 def test_datagrams_below_the_limit_give_the_offered_rate_exactly_beside_others() -> None:
     """Whenever the others began, and however late the datagrams come."""
     datagrams = [0.3 + 0.02 * k for k in range(100)]
-    run = measured(["udp", "tcp"], [datagrams, [0.01 + FRAME_S * k for k in range(50)]])
+    run = measured_run(["udp", "tcp"], [datagrams, [0.01 + FRAME_S * k for k in range(50)]])
     assert run.flows.goodput_mbps[0] == pytest.approx(8000 / 0.02 / 1e6, rel=1e-12)
 
 
 def test_bytes_sent_by_a_queue_after_the_end_do_not_count() -> None:
     """3 s at the link's rate of a flow of 2 s is that rate; the datagrams of the last second have arrived all the same."""
     arrivals = [0.1 + FRAME_S * k for k in range(300)]
-    flow = measured(["udp"], [arrivals]).flows.iloc[0]
+    flow = measured_run(["udp"], [arrivals]).flows.iloc[0]
     assert flow.goodput_mbps == pytest.approx(LINK_MBPS, rel=1e-9)
     assert (flow.received_datagrams, flow.loss_rate) == (300, 0)
 

@@ -92,7 +92,7 @@ def test_every_option_at_both_ends_comes_back_from_a_file(aqm: str, name: str, v
 
 
 @pytest.mark.parametrize(
-    ("aqm", "options", "room", "sentence"),
+    ("aqm", "options", "packets", "sentence"),
     [
         ("dualpi2", {"target_ms": 5000}, {}, "aqm_options: target_ms must be a number from 0.001 to 4000, got 5000"),
         ("dualpi2", {"coupling": 0}, {}, "aqm_options: coupling must be a whole number from 1 to 255, got 0"),
@@ -160,8 +160,10 @@ def test_every_option_at_both_ends_comes_back_from_a_file(aqm: str, name: str, v
         ),
     ],
 )
-def test_a_wrong_option_is_one_sentence(aqm: str, options: dict[str, Any], room: dict[str, Any], sentence: str) -> None:
-    assert LinkShape(rate_mbps=10, aqm=aqm, aqm_options=options, **room).problems("here") == [f"here: {sentence}"]
+def test_a_wrong_option_is_one_sentence(
+    aqm: str, options: dict[str, Any], packets: dict[str, Any], sentence: str
+) -> None:
+    assert LinkShape(rate_mbps=10, aqm=aqm, aqm_options=options, **packets).problems("here") == [f"here: {sentence}"]
 
 
 @pytest.mark.parametrize("name", ["htb", "DualPI2", "", None, 5, ["red"]])

@@ -16,7 +16,7 @@ from netlab.base.errors import ScenarioError
 from netlab.network.link import SHAPE_FIELDS, LinkShape
 from netlab.network.queues import DISCIPLINES
 from tests.examples import examples
-from tests.networks import ANYTHING, networks
+from tests.networks import ANY_VALUE, networks
 
 HOSTS = ["h1", "h2"]
 
@@ -227,9 +227,9 @@ def test_a_mistake_that_reverse_inherits_is_one_mistake() -> None:
 
 @examples(300)
 @given(
-    fields=st.dictionaries(st.sampled_from([*SHAPE_FIELDS, "reverse", "bandwidth"]), ANYTHING, max_size=5),
+    fields=st.dictionaries(st.sampled_from([*SHAPE_FIELDS, "reverse", "bandwidth"]), ANY_VALUE, max_size=5),
     options=st.dictionaries(
-        st.sampled_from(sorted({"speed"}.union(*(row.options for row in DISCIPLINES.values())))), ANYTHING, max_size=3
+        st.sampled_from(sorted({"speed"}.union(*(row.options for row in DISCIPLINES.values())))), ANY_VALUE, max_size=3
     ),
     aqm=st.sampled_from([*DISCIPLINES, "drr"]),
 )
@@ -247,7 +247,9 @@ def test_no_value_of_a_link_makes_a_traceback(fields: dict[str, Any], options: d
 
 
 @examples(200)
-@given(words=st.dictionaries(st.sampled_from(["hosts", "routers", "switches", "links", "nodes"]), ANYTHING) | ANYTHING)
+@given(
+    words=st.dictionaries(st.sampled_from(["hosts", "routers", "switches", "links", "nodes"]), ANY_VALUE) | ANY_VALUE
+)
 def test_no_words_make_a_traceback(words: Any) -> None:
     try:
         problems = nl.Topology.from_dict(words).problems()

@@ -12,7 +12,7 @@ from netlab_engines.perf import server
 from netlab_engines.perf.server import Server
 
 
-class Refusing:
+class RefusingSocket:
     """A socket that cannot be read a number of times, until it is closed."""
 
     def __init__(self, made: Server, times: int) -> None:
@@ -29,7 +29,7 @@ def test_lasting_error_is_reported_once_and_uses_no_processor(monkeypatch: pytes
     pauses_s: list[float] = []
     lines: list[str] = []
     made: Any = object.__new__(Server)
-    made._closing, made.on_line, made._udp = False, lines.append, Refusing(made, 50)
+    made._closing, made.on_line, made._udp = False, lines.append, RefusingSocket(made, 50)
     monkeypatch.setattr(time, "sleep", pauses_s.append)
     made._read_hellos()
     assert len(lines) == 1 and "No buffer space available" in lines[0]

@@ -50,7 +50,7 @@ def source(made: object) -> Path:
     return Path(inspect.getfile(made)).relative_to(IMPORT_ROOT)
 
 
-def imported(sources: Path, roots: list[str], without: tuple[str, ...]) -> set[Path]:
+def imported_files(sources: Path, roots: list[str], without: tuple[str, ...]) -> set[Path]:
     """Files of the package that the modules below `roots` import, directly or through others."""
     ahead = [path for root in roots for path in (sources / root).rglob("*.py") if not {*without} & {*path.parts}]
     seen: set[Path] = set()
@@ -76,7 +76,7 @@ def imported(sources: Path, roots: list[str], without: tuple[str, ...]) -> set[P
 
 def test_a_change_in_what_decides_a_figure_changes_the_key(sources: Path, before: str) -> None:
     """Each file of the agent, the engines, the measure, and of all that they import; the kernel is hashed itself."""
-    files = imported(sources, ["netlab_engines", "netlab/measure"], without=("lab", "perf"))
+    files = imported_files(sources, ["netlab_engines", "netlab/measure"], without=("lab", "perf"))
     assert {"batch.py", "shaping.py", "udp.py", "pocket.py", "headers.py"} <= {path.name for path in files}
     assert [path for path in files if not changes(sources, before, path)] == []
 

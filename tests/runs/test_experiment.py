@@ -10,13 +10,13 @@ import pytest
 import netlab as nl
 from netlab.base.errors import RunCancelled, ScenarioError
 from netlab.base.version import VERSION
-from tests.stand_ins import Fake
+from tests.stand_ins import FakeEngine
 
 PAIR = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])
 
 
 def test_a_run_keeps_its_scenario_and_what_ran_it(capsys: pytest.CaptureFixture[str]) -> None:
-    fake = Fake()
+    fake = FakeEngine()
     run = nl.run(PAIR, [nl.Ping("h1", "h2", count=1)], duration_s=2, seed=9, engine=fake)
     assert fake.plan["seed"] == 9
     assert run.flows.rtt_ms[0] == 20
@@ -36,7 +36,7 @@ def test_a_run_keeps_its_scenario_and_what_ran_it(capsys: pytest.CaptureFixture[
 
 def test_a_run_of_a_file_is_the_run_of_its_words() -> None:
     scenario = nl.Scenario(PAIR, [nl.Ping("h1", "h2")], duration_s=3, seed=4, interval_s=0.5)
-    one, other = Fake(), Fake()
+    one, other = FakeEngine(), FakeEngine()
     nl.run(scenario, engine=one)
     nl.run(json.loads(json.dumps(scenario.to_dict())), engine=other)
     assert one.plan == other.plan == scenario.plan()
@@ -48,7 +48,7 @@ def test_progress_is_reported_in_network_time() -> None:
         PAIR,
         [nl.Ping("h1", "h2")],
         duration_s=4,
-        engine=Fake(),
+        engine=FakeEngine(),
         progress=lambda done, whole: told.append((done, whole)),
     )
     assert told == [(2.0, 4), (4.0, 4)]
@@ -63,12 +63,12 @@ def test_a_cancelled_run_is_no_run() -> None:
         cancel.set()
 
     with pytest.raises(RunCancelled, match="stopped before its end; its results were discarded"):
-        nl.run(PAIR, [nl.Ping("h1", "h2")], duration_s=4, engine=Fake(), progress=half_way, cancel=cancel)
+        nl.run(PAIR, [nl.Ping("h1", "h2")], duration_s=4, engine=FakeEngine(), progress=half_way, cancel=cancel)
     assert told == [2.0]
 
 
 def test_an_unsound_scenario_reaches_no_engine() -> None:
-    fake = Fake()
+    fake = FakeEngine()
     with pytest.raises(ScenarioError):
         nl.run(PAIR, [nl.Ping("h1", "h9")], engine=fake)
     assert fake.plan == {}

@@ -16,7 +16,7 @@ from netlab.base.errors import ScenarioError
 from netlab.runs.scenario import Scenario, read_scenario
 from netlab.traffic import KINDS, class_names
 from tests.examples import examples
-from tests.networks import ANYTHING
+from tests.networks import ANY_VALUE
 from tests.runs.scenarios import TCP, TOPOLOGY, mistakes, sound
 
 
@@ -304,11 +304,11 @@ FIELDS = [
 
 @examples(300)
 @given(
-    item=st.fixed_dictionaries({"kind": st.sampled_from(["tcp", "udp", "ping", "command"]) | ANYTHING}).flatmap(
-        lambda head: st.dictionaries(st.sampled_from(FIELDS[1:]), ANYTHING).map(lambda rest: rest | head)
+    item=st.fixed_dictionaries({"kind": st.sampled_from(["tcp", "udp", "ping", "command"]) | ANY_VALUE}).flatmap(
+        lambda head: st.dictionaries(st.sampled_from(FIELDS[1:]), ANY_VALUE).map(lambda rest: rest | head)
     ),
     rest=st.dictionaries(
-        st.sampled_from(["duration_s", "seed", "interval_s", "sysctls", "more", "topology"]), ANYTHING
+        st.sampled_from(["duration_s", "seed", "interval_s", "sysctls", "more", "topology"]), ANY_VALUE
     ),
 )
 def test_no_words_make_a_traceback(item: Any, rest: dict[str, Any]) -> None:

@@ -162,7 +162,7 @@ def cached_files() -> list[Path]:
     return sorted(RunCache().directory.glob("*.json"))
 
 
-def offered(run: nl.Run) -> float:
+def offered_mbps(run: nl.Run) -> float:
     return float(run.scenario["traffic"][0]["rate_mbps"])
 
 
@@ -171,9 +171,9 @@ def test_runs_come_in_the_order_and_under_the_labels_given(log: Path) -> None:
     engine = FakeEngine(log)
     rates = [3, 1, 2]
     runs = nl.sweep((udp(rate) for rate in rates), engine=engine)
-    assert [offered(run) for run in runs] == rates
+    assert [offered_mbps(run) for run in runs] == rates
     labelled = nl.sweep({f"{rate} Mbit/s": udp(rate).to_dict() for rate in rates}, engine=engine)
-    assert {label: offered(run) for label, run in labelled.items()} == {f"{rate} Mbit/s": rate for rate in rates}
+    assert {label: offered_mbps(run) for label, run in labelled.items()} == {f"{rate} Mbit/s": rate for rate in rates}
 
 
 def test_a_second_sweep_runs_nothing_and_gives_the_same_numbers(log: Path) -> None:
@@ -388,7 +388,7 @@ def test_any_executor_will_do_and_stays_open(log: Path, executor: type[futures.E
     with executor(max_workers=2) as pool:  # type: ignore[call-arg]
         runs = nl.sweep([udp(1), udp(2)], engine=engine, executor=pool)
         assert pool.submit(int, "7").result() == 7
-    assert [offered(run) for run in runs] == [1, 2]
+    assert [offered_mbps(run) for run in runs] == [1, 2]
     assert engine.runs() == 2
 
 
@@ -406,7 +406,7 @@ def test_a_sweep_on_dask(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         distributed.Client(cluster) as client,
     ):
         runs = nl.sweep([udp(1), udp(2), udp(3)], engine=engine, executor=client.get_executor())
-        assert [offered(run) for run in runs] == [1, 2, 3]
+        assert [offered_mbps(run) for run in runs] == [1, 2, 3]
         assert len(cached_files()) == 3
         with pytest.raises(SweepError, match="too much for a fake"):
             nl.sweep([udp(1), udp(9)], engine=engine, executor=client.get_executor())
@@ -462,7 +462,7 @@ def test_in_real_time_runs_over_slow_links_wait_for_the_clock_together(
 
 
 def test_impossible_sweep_is_reported_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Refuses:
+    class RefusingExecutor:
         name, clock = "native", "real"
 
         def refuse(self, plan: Any) -> None:
@@ -473,7 +473,7 @@ def test_impossible_sweep_is_reported_before_anything_starts(monkeypatch: pytest
 
     monkeypatch.setattr(run_cache, "conditions", lambda _engine: "here")
     with pytest.raises(NotHereError, match="no tahoe"):
-        nl.sweep([udp(1)], engine=Refuses(), progress=False)
+        nl.sweep([udp(1)], engine=RefusingExecutor(), progress=False)
 
 
 def test_sweep_without_its_kernel_is_reported_as_a_lack_of_the_machine(

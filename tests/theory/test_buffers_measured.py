@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.pocket, pytest.mark.library]
 RATE_MBPS, RTT_MS, HOSTS, FLOWS = 10, 100, 4, 16
 
 
-def measured(queue_packets: int) -> float:
+def measured_utilization(queue_packets: int) -> float:
     """Return the utilization of a link by sixteen Reno flows whose RTTs lie around the mean."""
     near = [f"h{number}" for number in range(1, HOSTS + 1)]
     links = [nl.Link("r1", "sink", rate_mbps=RATE_MBPS, queue_packets=queue_packets)]
@@ -31,6 +31,6 @@ def test_with_the_rules_queue_a_link_is_nearly_full_and_with_half_of_it_it_is_no
     bdp_packets = places * FLOWS**0.5
     for times, low, high in ((1.0, 0.98, 1.0), (0.5, 0.90, 0.96)):
         room = round(times * places)
-        used = measured(room)
+        used = measured_utilization(room)
         assert low < used <= high
         assert used > nl.theory.many_flows_utilization(room, bdp_packets, FLOWS)

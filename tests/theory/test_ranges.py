@@ -106,7 +106,7 @@ def test_invalid_number_is_reported_by_its_own_name(formula):
     assert tried or formula is theory.bottleneck
 
 
-def least(formula: Callable[..., Any]) -> Iterator[tuple[str, float]]:
+def lower_bounds(formula: Callable[..., Any]) -> Iterator[tuple[str, float]]:
     """Yield the lower bounds in a formula's docstring: the parameter's name and the number before "or more"."""
     parameters = re.split(
         r"\n *(?:Returns|Examples|Raises)\n", (inspect.getdoc(formula) or "").partition("Parameters")[2]
@@ -116,11 +116,13 @@ def least(formula: Callable[..., Any]) -> Iterator[tuple[str, float]]:
             yield from ((name, float(allowed[1])) for name in names.split(", "))
 
 
-LEAST = [(formula, name, number) for formula in FORMULAS for name, number in least(formula)]
+LOWER_BOUNDS = [(formula, name, number) for formula in FORMULAS for name, number in lower_bounds(formula)]
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(("formula", "name", "number"), LEAST, ids=lambda each: getattr(each, "__name__", str(each)))
+@pytest.mark.parametrize(
+    ("formula", "name", "number"), LOWER_BOUNDS, ids=lambda each: getattr(each, "__name__", str(each))
+)
 def test_the_least_that_a_page_allows_is_taken_and_nothing_below_it(formula, name, number):
     for arguments in calls(formula):
         if isinstance(arguments.get(name), (int, float)):

@@ -10,7 +10,7 @@ from tests.agreement import agrees
 pytestmark = pytest.mark.library
 
 
-def measured(**fields: object) -> nl.Run:
+def measured_run(**fields: object) -> nl.Run:
     """Return a run of one flow with these fields over a link of 5 Mbit/s."""
     network = nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=100)
     traffic = [nl.Udp("h1", "h2", **{"rate_mbps": 10, **fields})]  # type: ignore[arg-type]
@@ -19,7 +19,7 @@ def measured(**fields: object) -> nl.Run:
 
 @pytest.mark.parametrize("payload_bytes", [100, 500, 1472])
 def test_small_datagrams_lose_more_of_a_link_to_headers(payload_bytes: int) -> None:
-    goodput_mbps = measured(payload_bytes=payload_bytes).flows.goodput_mbps[0]
+    goodput_mbps = measured_run(payload_bytes=payload_bytes).flows.goodput_mbps[0]
     expected_mbps = nl.theory.udp_goodput_limit_mbps(5, payload_bytes)
     agrees("goodput (Mbit/s)", goodput_mbps, expected_mbps, relative=0.002)
 

@@ -39,7 +39,7 @@ def place(
     return FlowContext(plan, Network(nodes), ArtifactStore(folder), number, PORT)
 
 
-def planned(traffic: Traffic, **changes: Any) -> Any:
+def planned_item(traffic: Traffic, **changes: Any) -> Any:
     """Return the item of a plan for `traffic` alone, with `changes` of its fields, as a flow of this process gets it."""
     return {**traffic.to_plan(traffic.label, [traffic]), "address": ADDRESS, **changes}
 

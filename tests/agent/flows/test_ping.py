@@ -12,9 +12,9 @@ import pytest
 import netlab as nl
 from netlab_engines.agent.flows import ping
 from netlab_engines.agent.flows.ping import PingFlow
-from tests.agent.flows.places import ADDRESS, place, planned, stay_here
+from tests.agent.flows.places import ADDRESS, place, planned_item, stay_here
 
-ITEM = planned(nl.Ping("h1", "h2", start_s=2.0, interval_s=0.5, count=3))
+ITEM = planned_item(nl.Ping("h1", "h2", start_s=2.0, interval_s=0.5, count=3))
 
 
 class Pinger:

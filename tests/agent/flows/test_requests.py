@@ -11,7 +11,7 @@ import pytest
 
 import netlab as nl
 from netlab_engines.agent.flows.requests import RequestsFlow
-from tests.agent.flows.places import place, planned, run, stay_here
+from tests.agent.flows.places import place, planned_item, run, stay_here
 from tests.waiting import wait_for
 
 
@@ -22,7 +22,7 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def item(**changes: Any) -> Any:
     # The congestion control is this machine's own.
-    return planned(nl.Requests("h1", "h2", **{"response_bytes": 10_000, **changes}), congestion=None)
+    return planned_item(nl.Requests("h1", "h2", **{"response_bytes": 10_000, **changes}), congestion=None)
 
 
 def test_all_requests_are_answered_in_turn_by_the_connections(tmp_path: Path) -> None:

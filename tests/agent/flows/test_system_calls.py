@@ -20,7 +20,7 @@ import netlab as nl
 from netlab_engines.agent.flows import ping, requests, tcp, udp
 from netlab_engines.sockets import batch
 from netlab_kernel.edits import RECIPE
-from tests.agent.flows.places import place, planned, run, stay_here
+from tests.agent.flows.places import place, planned_item, run, stay_here
 
 TRAFFIC_C = RECIPE / "library" / "host" / "traffic.c"
 OPTIONS = {
@@ -166,7 +166,7 @@ def test_a_tcp_flow_of_a_number_of_bytes(tmp_path: Path, recorder: Recorder) -> 
     asked = nl.Tcp(
         "h1", "h2", congestion="reno", window_bytes=100_000, mss_bytes=1000, num_bytes=300_000, duration_s=0.2
     )
-    run(tcp.TcpFlow(planned(asked), place(tmp_path)))
+    run(tcp.TcpFlow(planned_item(asked), place(tmp_path)))
     tuned = [f"setsockopt {name}" for name in ("TCP_CONGESTION", "SO_RCVBUFFORCE", "TCP_WINDOW_CLAMP", "TCP_MAXSEG")]
     listener, source, sink = recorder.once()
     assert listener == [*tuned, "bind", "listen 1", "accept", "close"]
@@ -182,7 +182,7 @@ def test_a_tcp_flow_of_a_number_of_bytes(tmp_path: Path, recorder: Recorder) -> 
 
 
 def test_a_udp_flow(tmp_path: Path, recorder: Recorder) -> None:
-    flow = udp.UdpFlow(planned(nl.Udp("h1", "h2", rate_mbps=1.0, duration_s=0.2)), place(tmp_path))
+    flow = udp.UdpFlow(planned_item(nl.Udp("h1", "h2", rate_mbps=1.0, duration_s=0.2)), place(tmp_path))
     run(flow)
     for thread in flow._threads:
         thread.join()
@@ -200,7 +200,7 @@ def test_a_udp_flow(tmp_path: Path, recorder: Recorder) -> None:
 
 def test_requests(tmp_path: Path, recorder: Recorder) -> None:
     asked = nl.Requests("h1", "h2", response_bytes=50_000, count=2, congestion="reno", duration_s=0.2)
-    flow = requests.RequestsFlow(planned(asked), place(tmp_path))
+    flow = requests.RequestsFlow(planned_item(asked), place(tmp_path))
     run(flow)
     listener = recorder.once()[0]
     assert listener == ["setsockopt TCP_CONGESTION", "bind", "listen 1", "accept", "close"]
@@ -213,7 +213,7 @@ def test_requests(tmp_path: Path, recorder: Recorder) -> None:
 
 
 def test_a_ping(tmp_path: Path, recorder: Recorder) -> None:
-    flow = ping.PingFlow(planned(nl.Ping("h1", "h2", interval_s=0.05, count=3)), place(tmp_path))
+    flow = ping.PingFlow(planned_item(nl.Ping("h1", "h2", interval_s=0.05, count=3)), place(tmp_path))
     flow.launch(time.monotonic())
     flow._threads[-1].join()
     flow.stop()

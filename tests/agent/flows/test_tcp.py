@@ -12,7 +12,7 @@ import pytest
 
 import netlab as nl
 from netlab_engines.agent.flows.tcp import TcpFlow
-from tests.agent.flows.places import PATIENCE_S, place, planned, run, stay_here
+from tests.agent.flows.places import PATIENCE_S, place, planned_item, run, stay_here
 from tests.waiting import wait_for
 
 
@@ -23,7 +23,7 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def item(**changes: Any) -> Any:
     # The congestion control is this machine's own.
-    return planned(nl.Tcp("h1", "h2", **changes), label="h1-h2 tcp", congestion=None)
+    return planned_item(nl.Tcp("h1", "h2", **changes), label="h1-h2 tcp", congestion=None)
 
 
 def test_a_number_of_bytes_is_divided_among_the_streams_to_the_byte(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import netlab as nl
 from netlab_engines.agent.flows.udp import UdpFlow
 from netlab_engines.ip_bytes import udp_ip_bytes
-from tests.agent.flows.places import place, planned, run, stay_here
+from tests.agent.flows.places import place, planned_item, run, stay_here
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def item(**changes: Any) -> Any:
     usual = {"rate_mbps": 3.2, "duration_s": 0.25, "spacing": "even"}
-    return planned(nl.Udp("h1", "h2", **{**usual, **changes}))
+    return planned_item(nl.Udp("h1", "h2", **{**usual, **changes}))
 
 
 @pytest.mark.parametrize("spacing", ["even", "random"])

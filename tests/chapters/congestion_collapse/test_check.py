@@ -54,7 +54,7 @@ def test_network_without_effect_is_reported_with_the_reason(network: nl.Topology
     assert sentence in failure_text(chapter.check.rescue, network)
 
 
-def measured(**changes: Any) -> Any:
+def measured_run(**changes: Any) -> Any:
     """A run as the check sees one, its counters made up."""
     words = {"mbps": 3, "duration_s": 30, "died": 100, "network": chapter.settings.network(), **changes}
     traffic = [nl.Udp("h1", "h4", rate_mbps=1), nl.Udp("h2", "h3", rate_mbps=words["mbps"])]
@@ -65,16 +65,16 @@ def measured(**changes: Any) -> Any:
 
 
 def test_a_run_with_the_own_rate_passes() -> None:
-    passes(chapter.check.my_run, measured())
+    passes(chapter.check.my_run, measured_run())
 
 
 @pytest.mark.parametrize(
     ("run", "sentence"),
     [
-        (measured(mbps=10), "h2 to h3 at 3 Mbit/s"),
-        (measured(duration_s=5), "The run must last 30 s or more. Seen: 5 s."),
-        (measured(network=nl.topologies.two_routers()), "The network must be the one from above"),
-        (measured(died=0), "must drop. Seen: 50 drops at r1, 0 at r2."),
+        (measured_run(mbps=10), "h2 to h3 at 3 Mbit/s"),
+        (measured_run(duration_s=5), "The run must last 30 s or more. Seen: 5 s."),
+        (measured_run(network=nl.topologies.two_routers()), "The network must be the one from above"),
+        (measured_run(died=0), "must drop. Seen: 50 drops at r1, 0 at r2."),
         ("a run", "expected what nl.run(...) returns"),
     ],
 )

@@ -36,7 +36,7 @@ def test_a_cost_for_one_rate_only_is_no_function_of_the_path() -> None:
     assert "a parameter" in failure_text(chapter.check.cost, lambda rate_mbps, rtt_ms: by_area(4, rtt_ms))
 
 
-def made(
+def measured_run(
     scenario: nl.Scenario | None = None, *, losses_s: tuple[float, ...] = (1, 3, 5, 7), retransmits: int = 2
 ) -> Run:
     """A run as a student would keep it, with losses at these times."""
@@ -69,33 +69,41 @@ def reno(**more: Any) -> nl.Tcp:
 
 
 def test_the_run_that_is_asked_for_passes() -> None:
-    passes(chapter.check.sawtooth, made())
+    passes(chapter.check.sawtooth, measured_run())
 
 
 @pytest.mark.parametrize(
     ("run", "sentence"),
     [
-        (lambda: made(asked(traffic=[nl.Tcp("h1", "h3")])), "must use Reno"),
+        (lambda: measured_run(asked(traffic=[nl.Tcp("h1", "h3")])), "must use Reno"),
         (
-            lambda: made(asked(nl.Tcp("h2", "h3", congestion="reno"))),
+            lambda: measured_run(asked(nl.Tcp("h2", "h3", congestion="reno"))),
             "One TCP flow must be sent, from h1 to h3, without a window or a size, and nothing beside it.",
         ),
         (
-            lambda: made(asked(nl.Udp("h2", "h3", rate_mbps=200, start_s=10, duration_s=0.3))),
+            lambda: measured_run(asked(nl.Udp("h2", "h3", rate_mbps=200, start_s=10, duration_s=0.3))),
             "One TCP flow must be sent, from h1 to h3, without a window or a size, and nothing beside it.",
         ),
-        (lambda: made(asked(path=chapter.settings.path())), "the rate, the delay and the queue"),
+        (lambda: measured_run(asked(path=chapter.settings.path())), "the rate, the delay and the queue"),
         (
-            lambda: made(asked(path=chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets, 0.01))),
+            lambda: measured_run(
+                asked(path=chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets, 0.01))
+            ),
             "lose nothing at random. Seen: r1-h3 with",
         ),
-        (lambda: made(asked(duration_s=10)), "must send for 20 s or more. Seen: 10 s."),
-        (lambda: made(asked(traffic=[reno(start_s=15)], duration_s=30)), "must send for 20 s or more. Seen: 15 s."),
-        (lambda: made(asked(traffic=[reno(duration_s=8)], duration_s=30)), "must send for 20 s or more. Seen: 8 s."),
-        (lambda: made(asked(traffic=[reno(window_bytes=40_000)])), "without a window or a size"),
-        (lambda: made(asked(traffic=[reno(num_bytes=40_000)])), "without a window or a size"),
-        (lambda: made(asked(interval_s=0.1)), "every 0.05 s or more often"),
-        (lambda: made(losses_s=(1,)), "fall 3 times"),
+        (lambda: measured_run(asked(duration_s=10)), "must send for 20 s or more. Seen: 10 s."),
+        (
+            lambda: measured_run(asked(traffic=[reno(start_s=15)], duration_s=30)),
+            "must send for 20 s or more. Seen: 15 s.",
+        ),
+        (
+            lambda: measured_run(asked(traffic=[reno(duration_s=8)], duration_s=30)),
+            "must send for 20 s or more. Seen: 8 s.",
+        ),
+        (lambda: measured_run(asked(traffic=[reno(window_bytes=40_000)])), "without a window or a size"),
+        (lambda: measured_run(asked(traffic=[reno(num_bytes=40_000)])), "without a window or a size"),
+        (lambda: measured_run(asked(interval_s=0.1)), "every 0.05 s or more often"),
+        (lambda: measured_run(losses_s=(1,)), "fall 3 times"),
         (lambda: nl.Scenario, "expected what nl.run(...) returns"),
     ],
 )

@@ -12,7 +12,7 @@ from tests.drawn import PATIENCE_S, by_role
 SECONDS = range(61, 121)
 
 
-def measured(part: float, far_ms: float, near_ms: float) -> SimpleNamespace:
+def measured_run(part: float, far_ms: float, near_ms: float) -> SimpleNamespace:
     """A run in which h1 has this part of 4 Mbit/s, with constant round-trip times and two cuts of h2."""
     flows = [
         pd.DataFrame({"flow": flow, "t_s": SECONDS, "rtt_ms": rtt_ms, "ssthresh_segments": thresholds})
@@ -37,7 +37,7 @@ def test_the_panel_draws_a_draw_beside_the_theory_for_its_queue(settings, expone
 
     def fake(*, topology, progress, cancel):
         asked.append(topology)
-        return measured(float(theory.rtt_shares_mbps(1.0, [900, 400], exponent)[0]), 900, 400)
+        return measured_run(float(theory.rtt_shares_mbps(1.0, [900, 400], exponent)[0]), 900, 400)
 
     panel = make_panel(run=fake)
     for name, value in {"draw": 3, **settings}.items():
@@ -62,7 +62,7 @@ def test_its_red_is_the_chapters_at_the_chapters_room():
 
     def fake(*, topology, **_):
         asked.append(topology)
-        return measured(0.3, 900, 400)
+        return measured_run(0.3, 900, 400)
 
     panel = make_panel(run=fake)
     panel.controls["queue"].value = "gentle RED"

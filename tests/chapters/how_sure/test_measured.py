@@ -36,7 +36,7 @@ def test_more_room_loses_less_of_the_same_arrivals_in_every_run(page: dict[str, 
 
 def test_flow_loses_at_the_rate_of_its_link() -> None:
     """Sixty flows of 200 datagrams: the mean within three standard errors of 0.1."""
-    run = nl.run(**_given(settings.known_loss(flows=60)))
+    run = nl.run(**_given_scenario(settings.known_loss(flows=60)))
     agrees("loss rate", run.flows["loss_rate"].mean(), 0.1, absolute=3 * (0.1 * 0.9 / 200 / 60) ** 0.5)
 
 
@@ -93,7 +93,7 @@ def test_few_values_give_on_average_too_small_a_scatter() -> None:
     agrees("times narrower", np.mean(of_five) / np.mean(of_twenty), theory, absolute=0.1)
 
 
-def _given(scenario: nl.Scenario) -> dict:
+def _given_scenario(scenario: nl.Scenario) -> dict:
     return {
         "topology": scenario.topology,
         "traffic": scenario.traffic,

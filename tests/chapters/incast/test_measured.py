@@ -19,7 +19,7 @@ SHORT_TIMER = {settings.MIN_RTO: 5000}
 TOKENS = ["", "anna", "t3", "t9", "t5"]
 
 
-def measured(
+def measured_run(
     servers: int,
     queue_packets: int = settings.QUEUE_PACKETS,
     *,
@@ -40,7 +40,7 @@ def seeds(
     """Runs of a student's rack, one for each seed of the exercises."""
     room = own.queue_packets if queue_packets is None else queue_packets
     sysctls = None if bound_ms is None else {settings.MIN_RTO: round(1000 * bound_ms)}
-    return {seed: measured(own.servers, room, seed=seed, sysctls=sysctls, **words) for seed in settings.SEEDS}
+    return {seed: measured_run(own.servers, room, seed=seed, sysctls=sysctls, **words) for seed in settings.SEEDS}
 
 
 def test_the_page_builds_the_rack_and_the_queries_that_the_checks_expect() -> None:
@@ -55,7 +55,7 @@ def test_the_page_builds_the_rack_and_the_queries_that_the_checks_expect() -> No
 @pytest.mark.parametrize("servers", [1, 2, 8, 16])
 def test_a_queue_with_room_for_all_answers_gives_the_ideal_time(servers: int) -> None:
     """Within 4 % and the jitter of 40 us, for every query after the first; nothing is dropped."""
-    run = measured(servers, 1000)
+    run = measured_run(servers, 1000)
     ideal = settings.ideal_ms(servers)
     assert experiments.drops(run) == 0
     for each in experiments.later_ms(run):
@@ -82,7 +82,7 @@ def test_drops_begin_at_the_formulas_number_of_servers(token: str) -> None:
 
 def test_late_answer_makes_a_query_late() -> None:
     """A few per cent of the single answers of sixteen servers are late, and 1 - (1 - p)**16 of the queries, within 15 points."""
-    runs = [measured(16, seed=seed) for seed in (1, 2, 3)]
+    runs = [measured_run(16, seed=seed) for seed in (1, 2, 3)]
     late = sum(experiments.late_share(run) for run in runs) / 3
     queries = sum(float((experiments.last_answers_ms(run) > experiments.LATE_MS).mean()) for run in runs) / 3
     assert 0.01 < late < 0.06
@@ -95,7 +95,7 @@ def test_late_answer_makes_a_query_late() -> None:
 def test_the_smallest_timeout_sets_how_late_a_late_answer_is() -> None:
     """Ten times less, ten times shorter, in ticks of 1 ms."""
     for minimum_ms in (100, 20):
-        run = measured(24, sysctls={settings.MIN_RTO: 1000 * minimum_ms})
+        run = measured_run(24, sysctls={settings.MIN_RTO: 1000 * minimum_ms})
         found = experiments.later_ms(run)
         slow = found[found > minimum_ms]
         assert len(slow) > 0
@@ -107,7 +107,7 @@ def test_dctcp_needs_room_for_two_packets_of_each_server() -> None:
     room = 32 + 8.26
     for servers, is_late in ((16, False), (28, True)):
         assert (2 * servers > room) == is_late
-        run = measured(servers, port=settings.step(), congestion="dctcp")
+        run = measured_run(servers, port=settings.step(), congestion="dctcp")
         late = float((experiments.later_ms(run) > experiments.LATE_MS).mean())
         assert (late > 0.2) == is_late, late
 

@@ -17,15 +17,15 @@ from tests.chapters.checking import failure_text, passes
 
 @pytest.mark.parametrize("token", ["", "anna", "ben", "5cc414c577"])
 def test_right_answers_pass(token: str) -> None:
-    book = chapter.begin(token)
-    own = book.own
+    notebook = chapter.begin(token)
+    own = notebook.own
     one_mbps = 1.3098 * 1448 * 8 / (own.big_rtt_ms * 1000 * math.sqrt(own.big_loss_rate))
     connections = own.big_mbps * 1448 / 1514 / one_mbps
-    passes(book.check.needed, math.ceil(connections))
+    passes(notebook.check.needed, math.ceil(connections))
     # The text says 1.31.
-    passes(book.check.needed, math.ceil(connections * 1.3098 / 1.31))
-    assert "left over: round up" in failure_text(book.check.needed, math.floor(connections * 1.3098 / 1.31))
-    failure_text(book.check.needed, math.ceil(connections) + 1)
+    passes(notebook.check.needed, math.ceil(connections * 1.3098 / 1.31))
+    assert "left over: round up" in failure_text(notebook.check.needed, math.floor(connections * 1.3098 / 1.31))
+    failure_text(notebook.check.needed, math.ceil(connections) + 1)
     slow_mbps = 1.3098 * 1448 * 8 / (20_000 * math.sqrt(own.free_loss_rate))
     assert own.most_free == int(50 * 1448 / 1514 / slow_mbps) - own.neighbours
 
@@ -33,7 +33,7 @@ def test_right_answers_pass(token: str) -> None:
 NEEDED_BYTES = math.ceil(1000 * 1448 / 1514 * 25_000 / 8)
 
 
-def measured(goodput_mbps: float = 950.0, **changes: Any) -> Any:
+def measured_run(goodput_mbps: float = 950.0, **changes: Any) -> Any:
     """A run as the check sees one, its goodput made up."""
     words = {"window_bytes": NEEDED_BYTES, "streams": 1, "duration_s": 3, "delay_ms": 25, "rate_mbps": 1000, **changes}
     flow = nl.Tcp("h1", "h2", window_bytes=words["window_bytes"], streams=words["streams"])
@@ -55,25 +55,25 @@ CHECK: Check = chapter.begin().check.my_run
 
 @pytest.mark.parametrize("window_bytes", [NEEDED_BYTES, int(1.09 * NEEDED_BYTES)])
 def test_a_connection_that_fills_the_link_passes(window_bytes: int) -> None:
-    passes(CHECK, measured(window_bytes=window_bytes))
+    passes(CHECK, measured_run(window_bytes=window_bytes))
 
 
 @pytest.mark.parametrize(
     ("run", "sentence"),
     [
-        (measured(rate_mbps=900), "There must be one link, of 1000 Mbit/s"),
-        (measured(delay_ms=50), "a round trip of 25 ms"),
-        (measured(streams=2), "It must be a single connection. Seen: streams=2."),
+        (measured_run(rate_mbps=900), "There must be one link, of 1000 Mbit/s"),
+        (measured_run(delay_ms=50), "a round trip of 25 ms"),
+        (measured_run(streams=2), "It must be a single connection. Seen: streams=2."),
         (
-            measured(window_bytes=1_000_000),
+            measured_run(window_bytes=1_000_000),
             "its window must allow what the link allows. Seen: window_bytes=1000000, which allows ",
         ),
-        (measured(window_bytes=None), "no more than a tenth larger"),
-        (measured(window_bytes=2 * NEEDED_BYTES), "no more than a tenth larger"),
-        (measured(duration_s=1), "It must run for 3 s at least"),
-        (measured(goodput_mbps=500.0), "the link must be full. Seen: 3 s; 500 Mbit/s."),
+        (measured_run(window_bytes=None), "no more than a tenth larger"),
+        (measured_run(window_bytes=2 * NEEDED_BYTES), "no more than a tenth larger"),
+        (measured_run(duration_s=1), "It must run for 3 s at least"),
+        (measured_run(goodput_mbps=500.0), "the link must be full. Seen: 3 s; 500 Mbit/s."),
         (
-            measured(more=[nl.Udp("h1", "h2", rate_mbps=1)]),
+            measured_run(more=[nl.Udp("h1", "h2", rate_mbps=1)]),
             f"Seen: tcp h1 to h2 with cubic window_bytes={NEEDED_BYTES}, udp h1 to h2 at 1 Mbit/s with 1000 bytes.",
         ),
         (NEEDED_BYTES, "expected what nl.run(...) returns"),

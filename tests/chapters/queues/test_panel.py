@@ -10,7 +10,7 @@ from netlab_course.chapters.queues.panel import panel as make_panel
 from tests.drawn import PATIENCE_S, by_role
 
 
-def measured(rtt_ms: float, ping_ms: float, bytes_per_s: float, page_s: float | None) -> SimpleNamespace:
+def measured_run(rtt_ms: float, ping_ms: float, bytes_per_s: float, page_s: float | None) -> SimpleNamespace:
     """A run with these constant numbers; without pages that came through when `page_s` is None."""
     t_s = [2.0, 4.0, 8.0, 12.0]
     flows = pd.DataFrame(
@@ -40,7 +40,7 @@ def test_the_panel_runs_its_settings_and_shows_who_waits(settings, aqm, room, op
 
     def fake(*, topology, traffic, duration_s, interval_s, progress, cancel):
         asked.append((topology, traffic))
-        return measured(base_ms + 8, base_ms + 2, 0.95 * 20e6 / 8, 0.25)
+        return measured_run(base_ms + 8, base_ms + 2, 0.95 * 20e6 / 8, 0.25)
 
     panel = make_panel(run=fake)
     for name, value in settings.items():
@@ -61,7 +61,7 @@ def test_the_panel_runs_its_settings_and_shows_who_waits(settings, aqm, room, op
 
 
 def test_queue_that_blocks_every_page_is_reported():
-    panel = make_panel(run=lambda **_: measured(520, 515, 2.5e6, None))
+    panel = make_panel(run=lambda **_: measured_run(520, 515, 2.5e6, None))
     panel.refresh()
     assert panel.wait(PATIENCE_S)
     assert panel.message == "" and "no page is through" in panel.figure.layout.title.text

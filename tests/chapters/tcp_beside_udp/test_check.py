@@ -21,11 +21,11 @@ def wait(first_timer_ms: float, loss_rate: float) -> float:
 
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
 def test_right_answers_pass(token: str) -> None:
-    book = chapter.begin(token)
-    own = book.own
-    passes(book.check.wait, wait)
+    notebook = chapter.begin(token)
+    own = notebook.own
+    passes(notebook.check.wait, wait)
     needed_mbps = own.update_mb * 8 / (60 * own.update_minutes)
-    passes(book.check.video, (5 - needed_mbps * 1514 / 1448) * 1000 / 1042 - 1)
+    passes(notebook.check.video, (5 - needed_mbps * 1514 / 1448) * 1000 / 1042 - 1)
 
 
 def test_the_worked_numbers_are_those_of_the_copy() -> None:
@@ -34,12 +34,12 @@ def test_the_worked_numbers_are_those_of_the_copy() -> None:
 
 
 def test_the_table_of_losses_gives_the_students_wait_where_it_has_an_end() -> None:
-    book = chapter.begin()
+    notebook = chapter.begin()
     losses = pd.DataFrame(
         {"measured": [1600.0, 16.0], "+-": [1.0, 1.0], "square root": [1800.0, 358.0], "timeouts per loss": [0.0, 0.4]},
         index=[0.3, 0.5],
     )
-    table = book.settings.cliff_table(losses, wait)
+    table = notebook.settings.cliff_table(losses, wait)
     assert table[" mean wait (s)"].tolist() == [f" {0.26 * 0.3 / 0.4:.2f}", " -"]
     assert table[" too high"].tolist() == [" 1.1 x", " 22.4 x"]
 
@@ -50,7 +50,7 @@ def test_the_lab_put_1_22_into_the_formula() -> None:
         assert round(1000 * nl.theory.mathis_mbps(2896, rtt_ms, loss_rate, c=1.22)) == kbps
 
 
-def measured(tcp_mbps: float = 1.9, sensor_mbps: float = 1.0, **changes: Any) -> Any:
+def measured_run(tcp_mbps: float = 1.9, sensor_mbps: float = 1.0, **changes: Any) -> Any:
     """A run as the check sees one, its numbers made up."""
     words = {"video_mbps": 9, "streams": 1, "duration_s": 30, "rate_mbps": 5, "more": [], **changes}
     network = nl.topologies.three_pcs(rate_mbps=words["rate_mbps"], aqm="fq_codel")
@@ -75,20 +75,20 @@ CHECK: Check = chapter.begin().check.my_run
 
 
 def test_a_run_that_saves_tcp_passes() -> None:
-    passes(CHECK, measured())
+    passes(CHECK, measured_run())
 
 
 @pytest.mark.parametrize(
     ("run", "sentence"),
     [
-        (measured(video_mbps=4), "the video 9 Mbit/s from h2"),
-        (measured(streams=4), "The update must be one TCP connection from h2 to h3. Seen: 4 connections."),
-        (measured(rate_mbps=10), "rates [10]"),
-        (measured(more=[nl.Tcp("h1", "h3")]), "These three alone must send"),
-        (measured(duration_s=5), "must last 30 s or more. Seen: 5 s."),
-        (measured(tcp_mbps=0.01), "TCP must get 1.7 Mbit/s at least"),
+        (measured_run(video_mbps=4), "the video 9 Mbit/s from h2"),
+        (measured_run(streams=4), "The update must be one TCP connection from h2 to h3. Seen: 4 connections."),
+        (measured_run(rate_mbps=10), "rates [10]"),
+        (measured_run(more=[nl.Tcp("h1", "h3")]), "These three alone must send"),
+        (measured_run(duration_s=5), "must last 30 s or more. Seen: 5 s."),
+        (measured_run(tcp_mbps=0.01), "TCP must get 1.7 Mbit/s at least"),
         (
-            measured(sensor_mbps=0.5),
+            measured_run(sensor_mbps=0.5),
             "The sensor must get 0.93 of its 1 Mbit/s at least, counted from 10 s on. Seen: 0.5 Mbit/s.",
         ),
         (SimpleNamespace(), "expected what nl.run(...) returns"),

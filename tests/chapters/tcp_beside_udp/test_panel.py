@@ -18,7 +18,7 @@ from tests.drawn import PATIENCE_S, by_role
 FAIR = "one for each flow"
 
 
-def moved(run: Any, **settings: Any) -> Any:
+def panel_after(run: Any, **settings: Any) -> Any:
     """The panel after its controls were moved and the run has been drawn."""
     panel = make_panel(run=run)
     for name, value in settings.items():
@@ -46,7 +46,7 @@ def test_the_panel_runs_its_settings_and_draws_both_beside_theory(settings, aqm,
         flows = pd.DataFrame({"flow": ["udp", "tcp"], "loss_rate": [0.0, 0.25], "timeouts": [0, 3]})
         return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series({"udp": udp_mbps, "tcp": tcp_mbps}))
 
-    panel = moved(fake, **settings)
+    panel = panel_after(fake, **settings)
     topology, (udp, tcp), seed = asked[-1]
     assert topology.problems() == [] and udp.problems("flow") == tcp.problems("flow") == []
     (slow,) = [hop.shape for hop in topology.hops() if hop.shape.rate_mbps is not None]
@@ -64,7 +64,7 @@ def test_a_connection_that_never_opened_is_drawn_at_nothing():
         flows = pd.DataFrame({"flow": ["udp", "tcp"], "loss_rate": [0.7, np.nan], "timeouts": [0, np.nan]})
         return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series({"udp": 4.8}))
 
-    assert "TCP gets 0.00, UDP 4.80" in moved(fake, udp_mbps=20.0).figure.layout.title.text
+    assert "TCP gets 0.00, UDP 4.80" in panel_after(fake, udp_mbps=20.0).figure.layout.title.text
 
 
 @pytest.mark.library
@@ -89,7 +89,7 @@ def test_no_slider_moves_the_axes():
         layout = panel.figure.layout
         return [(axis.range, axis.tickvals) for axis in (layout.xaxis, layout.yaxis, layout.yaxis2)]
 
-    assert axes(moved(fake)) == axes(moved(fake, udp_mbps=20.0, queue=FAIR, room_packets=5.0))
+    assert axes(panel_after(fake)) == axes(panel_after(fake, udp_mbps=20.0, queue=FAIR, room_packets=5.0))
 
 
 @pytest.mark.parametrize("udp_mbps", [MIN_UDP_MBPS, 2.399, MAX_UDP_MBPS])

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[3]
 # The parts of a clone that a chapter's tests and the linters need.
 PARTS = (
     *PACKAGES, "tests/chapters", "tests/__init__.py", "tests/conftest.py", "tests/drawn.py", "tests/agreement.py", "tests/outputs.py",
+    "tests/programs.py",
     "conftest.py", "pyproject.toml", "solutions/01_udp_loss.py", "solutions/examiners",
 )  # fmt: skip
 
@@ -47,7 +48,7 @@ def bare(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def everything(root: Path) -> set[Path]:
+def all_files(root: Path) -> set[Path]:
     return set(root.rglob("*"))
 
 
@@ -126,36 +127,36 @@ def test_its_notebooks_are_built_and_its_measurement_agrees(clone: Path) -> None
     "name", ["", "Tcp", "tcp-fairness", "6tcp", "class", "../x", "tcp fairness", "l" * (MAX_NAME_LENGTH + 1), "é"]
 )
 def test_bad_name_is_reported_and_nothing_is_written(bare: Path, name: str) -> None:
-    before = everything(bare)
+    before = all_files(bare)
     with pytest.raises(NetlabError, match="name must be at most 30 lowercase letters, digits and _"):
         create(name, bare)
-    assert everything(bare) == before
+    assert all_files(bare) == before
 
 
 @pytest.mark.parametrize("name", ["udp_loss", "checking"])
 def test_taken_name_is_reported_and_nothing_is_written(bare: Path, name: str) -> None:
-    before = everything(bare)
+    before = all_files(bare)
     with pytest.raises(NetlabError, match=f"There is a chapter {name} already: .*{name}.*Choose another name"):
         create(name, bare)
-    assert everything(bare) == before
+    assert all_files(bare) == before
 
 
 @pytest.mark.parametrize("title", ["", " x", 'so "called"', "a\nb", "x" * 41])
 def test_bad_title_is_reported_and_nothing_is_written(bare: Path, title: str) -> None:
-    before = everything(bare)
+    before = all_files(bare)
     with pytest.raises(NetlabError, match="title must have 1 to 40 characters"):
         create("example", bare, title)
-    assert everything(bare) == before
+    assert all_files(bare) == before
 
 
 def test_directory_that_is_no_clone_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["new-chapter", "example", "--root", str(tmp_path)]) == 1
     assert "not a netlab clone" in capsys.readouterr().err
-    assert everything(tmp_path) == set()
+    assert all_files(tmp_path) == set()
 
 
 def test_chapter_is_written_completely_or_not_at_all(bare: Path, monkeypatch) -> None:
-    before = everything(bare)
+    before = all_files(bare)
     rename = Path.rename
 
     def fails_at_the_tests(self: Path, target: Path) -> Path:
@@ -166,7 +167,7 @@ def test_chapter_is_written_completely_or_not_at_all(bare: Path, monkeypatch) ->
     monkeypatch.setattr(Path, "rename", fails_at_the_tests)
     with pytest.raises(NetlabError, match="Nothing was written: No space left on device"):
         create("example", bare)
-    assert everything(bare) == before
+    assert all_files(bare) == before
 
 
 def test_the_number_follows_the_last(bare: Path) -> None:
