@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import zipfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +36,9 @@ NAMES = {
 """The columns of a class list, each with its other names; capitals and spaces are ignored."""
 IDENTIFIERS = ("student", "email", "sis_login_id", "sis_user_id", "canvas_id")
 """The columns that identify a student, in order of preference."""
+END_OF_LINE = "end_of_line_indicator"
+"""The last heading of grades exported from Brightspace, which writes a # in front of identifiers."""
+ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 POINTS_POSSIBLE = "Points Possible"
 """The text in place of a student in the second row of a gradebook exported from Canvas."""
 MAX_FILES = 5_000
@@ -86,11 +89,14 @@ class Entry:
 def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[Entry]:
     """Read a class list, a CSV file with a row of headings, and return its students in the file's order; empty rows and
     Canvas's row of points are left out. A student is identified by the first of the columns IDENTIFIERS that the row
-    has. `tell` is called with each remark, a sentence. Raises RosterError when the file has no students or no
+    has; in Canvas's gradebook, whose column of students has names, several of the same name by the next column. `tell`
+    is called with each remark, a sentence. Raises RosterError when the file has no headings, no students or no
     identifying column, or rows without a student or with a repeated or unusable one.
     """
     sheet = sheets.read_sheet(path, "class list")
     columns = _columns(sheet)
+    is_canvas, is_brightspace = "sis_login_id" in sheet.by_plain, END_OF_LINE in sheet.by_plain
+    counts = Counter(one_line(unescape_formula(cells[each])) for _, cells in sheet for each in columns["student"][:1])
     found: dict[str, Entry] = {}
     lines: dict[str, int] = {}
     unnamed: list[str] = []
@@ -103,22 +109,29 @@ def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) 
         }
         if POINTS_POSSIBLE in values.values() or not any(values.values()):
             continue
+        if is_brightspace:
+            values = {name: text.removeprefix("#") for name, text in values.items()}
+        if is_canvas and counts[values["student"]] > 1:
+            values["name"], values["student"] = values["name"] or values["student"], ""
         student = next((values[name] for name in IDENTIFIERS if values[name]), "")
+        # The same mailbox may be written with other capitals.
+        key = student.casefold() if "@" in student else student
         identifier = values.pop("student")
         if not student:
             person = " ".join(filter(None, (values["name"], values["first_name"], values["last_name"])))
             unnamed.append(f"line {line}" + (f" ({person})" if person else ""))
         elif not re.fullmatch(r"[^\x00-\x1f/\\\ufffd]{1,100}", student) or student.startswith("."):
             problems.append(f"line {line}: {student!r} cannot be a student: no /, no \\, no dot in front")
-        elif student in found:
-            problems.append(f"line {line}: {student} is there twice, in line {lines[student]} first")
+        elif key in found:
+            problems.append(f"line {line}: {student} is there twice, in line {lines[key]} first")
         else:
-            found[student], lines[student] = Entry(student, values), line
+            found[key], lines[key] = Entry(student, values), line
             if not identifier and student == values["email"] and columns["student"]:
                 by_address.append(student)
     if unnamed:
         fields = dict.fromkeys(heading for name in IDENTIFIERS for heading in columns[name])
-        problems.insert(0, f"nothing names the student in {', '.join(unnamed)}; fill in one of {', '.join(fields)}")
+        remedy = f"fill in one of {', '.join(fields)}, or delete a line that is no student's"
+        problems.insert(0, f"nothing names the student in {', '.join(unnamed)}; {remedy}")
     if problems:
         raise RosterError(
             f"{path} has students that cannot be told apart:\n" + "\n".join(f"  {each}." for each in problems)
@@ -135,8 +148,13 @@ def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) 
 def _columns(sheet: sheets.Sheet) -> dict[str, list[str]]:
     """Return the headings of the sheet that stand for each column name of NAMES, lists by that name and in order of
     preference; [] for a column that the sheet lacks. Without an identifying column, one that has e-mail addresses only
-    is taken. Raises RosterError when there is none either.
+    is taken. Raises RosterError when there is none either, or when the first line is a student's.
     """
+    if address := next((heading for heading in sheet.headings if ADDRESS.fullmatch(heading)), ""):
+        raise RosterError(
+            f"{sheet.path} has no headings: its first line has the address {address}. Put a line in front of it that names "
+            "the columns, such as `First name,Last name,Email address`."
+        )
     plain = sheet.by_plain
     found = {
         name: [plain[spelling] for spelling in (name, *others) if spelling in plain] for name, others in NAMES.items()
@@ -172,7 +190,7 @@ def _has_addresses(sheet: sheets.Sheet, heading: str) -> bool:
     are empty.
     """
     cells = [cells[heading] for _, cells in sheet if cells[heading]]
-    return bool(cells) and all(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", cell) for cell in cells)
+    return bool(cells) and all(ADDRESS.fullmatch(cell) for cell in cells)
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,8 @@ def test_all_lines_with_missing_or_repeated_names_are_reported_at_once(tmp_path:
         roster.read_roster(given)
     said = str(error.value)
     assert (
-        "nothing names the student in line 3 (Jan), line 6 (Kim); fill in one of ID number, Username, Email address."
-        in said
+        "nothing names the student in line 3 (Jan), line 6 (Kim); fill in one of ID number, Username, Email address, or "
+        "delete a line that is no student's." in said
     )
     assert "line 4: 7 is there twice, in line 2 first." in said and "line 5: 'a/b' cannot be a student" in said
 
@@ -155,6 +155,14 @@ def test_moodles_headings_are_known_in_its_languages(language: str, tmp_path: Pa
     }
 
 
+def test_a_list_of_google_classroom_in_portuguese_has_both_names(tmp_path: Path) -> None:
+    """Google writes `e-mail` where Moodle's pack for Brazil has `email`."""
+    given = tmp_path / "notas.csv"
+    given.write_text("Sobrenome,Nome,Endereço de e-mail\nSouza,Ana,ana@x.org\n")
+    (entry,) = roster.read_roster(given)
+    assert (entry.student, entry.name) == ("ana@x.org", "Ana Souza")
+
+
 def test_in_a_language_that_is_not_known_the_column_of_addresses_is_found(tmp_path: Path) -> None:
     given = tmp_path / "participants.csv"
     given.write_text("Izina\tImeyili\nAda\tada@x.org\nJan\tjan@x.org\n")
@@ -194,6 +202,54 @@ def test_a_gradebook_that_canvas_exports_is_a_class_list(tmp_path: Path) -> None
     (entry,) = roster.read_roster(given)
     found = owners(hand_in(tmp_path / "in", "muellerjuergen_LATE_502_9002_07_short_flows-1.ipynb"), [entry])
     assert found.files["Müller, Jürgen"] is not None and not found.notes
+
+
+def test_students_of_the_same_name_in_a_gradebook_of_canvas_go_by_their_logins(tmp_path: Path) -> None:
+    """Canvas's column Student has names (lib/gradebook_exporter.rb), and two persons may have the same."""
+    given = tmp_path / "grades.csv"
+    lines = (
+        "Student,ID,SIS User ID,SIS Login ID,Section",
+        "    Points Possible,,,,",
+        '"Lee, Kim",1,u1,kim1,A',
+        '"Lee, Kim",2,,kim2,A',
+        '"Roe, Ann",3,u3,ann,A',
+    )
+    given.write_text("\n".join(lines) + "\n")
+    entries = roster.read_roster(given)
+    assert [(entry.student, entry.name) for entry in entries] == [
+        ("kim1", "Lee, Kim"),
+        ("kim2", "Lee, Kim"),
+        ("Roe, Ann", "Roe, Ann"),
+    ]
+    written = tmp_path / "class.csv"
+    written.write_text(assign.class_list(entries))
+    assert [entry.student for entry in roster.read_roster(written)] == ["kim1", "kim2", "Roe, Ann"]
+
+
+def test_brightspaces_marks_in_front_of_identifiers_are_no_part_of_them(tmp_path: Path) -> None:
+    """Brightspace exports `#123456,#name,75.00,#` (its help, Importing and exporting grades)."""
+    given = tmp_path / "grades.csv"
+    given.write_text(
+        "OrgDefinedId,Username,Last Name,First Name,Email,Quiz Points Grade,End-of-Line Indicator\n"
+        "#123456,#eva,Eng,Eva,eva@example.org,75.00,#\n"
+    )
+    (entry,) = roster.read_roster(given)
+    assert (entry.student, entry.name) == ("eva", "Eva Eng")
+
+
+@pytest.mark.parametrize("text", ["ada@x.org\njan@x.org\n", "Ada;Ng;ada@x.org\nJan;Roe;jan@x.org\n"])
+def test_a_list_without_headings_is_refused_so_that_its_first_student_is_not_lost(text: str, tmp_path: Path) -> None:
+    given = tmp_path / "class.csv"
+    given.write_text(text)
+    with pytest.raises(roster.RosterError, match=r"no headings: its first line has the address ada@x\.org.*Put a line"):
+        roster.read_roster(given)
+
+
+def test_an_address_in_other_capitals_is_the_same_student(tmp_path: Path) -> None:
+    given = tmp_path / "class.csv"
+    given.write_text("First name,Email address\nAda,ada@x.org\nAda,Ada@X.org\n")
+    with pytest.raises(roster.RosterError, match=r"line 3: Ada@X\.org is there twice, in line 2 first"):
+        roster.read_roster(given)
 
 
 def test_each_column_that_the_page_names_is_read_by_each_of_its_names(tmp_path: Path) -> None:
