@@ -91,6 +91,36 @@ def test_tabs_among_spaces_are_named_with_a_command_that_mends_them(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    "line", ["file('a')", "print(cmp(1, 2))", "string.join(['a'])", "sys.setdefaultencoding('utf8')"]
+)
+def test_no_command_is_proposed_that_leaves_the_script_as_it_is(line: str, tmp_path: Path) -> None:
+    """These names have no fixer in https://docs.python.org/3.11/library/2to3.html#fixers."""
+    problems = found(tmp_path, f"import string, sys\n{line}\n")
+    assert "line 2:" in sentences(problems, stops=True) and "is Python 2" in sentences(problems, stops=True)
+    assert "fissix" not in sentences(problems, stops=True)
+    problems = found(tmp_path, f"import string, sys\n{line}\nxrange(3)\n")
+    assert "-m fissix -w " in sentences(problems, stops=True), "it helps with the other line"
+
+
+def test_the_module_tcp_probe_which_linux_lost_is_named_with_what_prints_windows_now(tmp_path: Path) -> None:
+    """The module was removed by commit 6987990c3d38 of Linux 4.16; scripts of CS 244 load it in this way."""
+    script = """
+    import os
+    os.system("rmmod tcp_probe 1>/dev/null 2>&1; modprobe tcp_probe port=5001 full=1")
+    """
+    (problem,) = found(tmp_path, script)
+    assert "line 3: the module tcp_probe was removed from Linux" in problem.sentence()
+    assert "ss -tin" in problem.text and not problem.stops
+
+
+@pytest.mark.parametrize(("module", "package"), [("paho.mqtt.client", "paho-mqtt"), ("grpc", "grpcio")])
+def test_pip_is_given_the_name_of_the_package_not_of_the_module(module: str, package: str, tmp_path: Path) -> None:
+    """Both packages' own pages on PyPI: `pip install paho-mqtt`, `pip install grpcio`."""
+    (problem,) = found(tmp_path, f"import {module}\n")
+    assert problem.text.endswith(f"-m pip install {package}")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "print('a'); print('%d' % 1); print\nprint(1, end='')\nprint = 3\n",

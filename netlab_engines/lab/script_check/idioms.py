@@ -52,13 +52,19 @@ ATTRIBUTES = {
     ("urllib", "quote"): "urllib.parse.quote",
     ("urllib", "unquote"): "urllib.parse.unquote",
     ("time", "clock"): "time.perf_counter",
+    ("sys", "setdefaultencoding"): "UTF-8 anyway, so delete the call",
 }
+NOT_CONVERTED = frozenset(
+    ["file", "cmp", "time.clock", "sys.setdefaultencoding"]
+    + [".".join(name) for name in ATTRIBUTES if name[0] == "string"]
+)
+"""Names that the converter of Python 2 leaves as they are."""
 
 
 def problems(source: Source) -> list[Problem]:
     """Return a problem for each use of a name or idiom of Python 2 that Python 3 parses in a script, except where the
-    script has code for its failure; one that certainly runs and fails stops the script, and all but calls of methods
-    show that it is Python 2.
+    script has code for its failure; one that certainly runs and fails stops the script. Calls of methods, and names
+    that the converter leaves as they are, do not lead to a proposal to convert the script.
     """
     bound, everything = _defined_names(source.tree)
     return [
@@ -68,7 +74,7 @@ def problems(source: Source) -> list[Problem]:
             text,
             [node.lineno],
             stops=is_sure and node in source.certain_nodes,
-            is_python2=not isinstance(node, ast.Call),
+            is_python2=not isinstance(node, ast.Call) and ast.unparse(node) not in NOT_CONVERTED,
         )
         for node, text, is_sure in _idioms(source.tree, bound, everything)
         if node not in source.prepared_nodes

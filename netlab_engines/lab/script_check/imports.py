@@ -61,7 +61,20 @@ OTHER_PROGRAMS = {
     "p4utils": "P4 switches are not part of Mininet",
     "ipmininet": "IPMininet is another program",
 }
-PROJECTS = {"cv2": "opencv-python", "yaml": "PyYAML", "serial": "pyserial", "sklearn": "scikit-learn", "PIL": "pillow"}
+PROJECTS = {
+    "cv2": "opencv-python",
+    "yaml": "PyYAML",
+    "serial": "pyserial",
+    "sklearn": "scikit-learn",
+    "PIL": "pillow",
+    "paho": "paho-mqtt",
+    "zmq": "pyzmq",
+    "grpc": "grpcio",
+    "dateutil": "python-dateutil",
+    "bs4": "beautifulsoup4",
+    "Crypto": "pycryptodome",
+    "OpenSSL": "pyOpenSSL",
+}
 """Names under which pip knows a module, where they differ."""
 SYSTEM_PACKAGES = {"tkinter": "python3-tk"}
 ASK = """

@@ -20,7 +20,7 @@ class Problem:
     stops: bool = False
     """Certainly ends the script."""
     is_python2: bool = False
-    """Shows that the script was written for Python 2."""
+    """Shows that the script was written for Python 2, and that converting it helps."""
 
     def sentence(self) -> str:
         """Return the problem's text after its place, such as "s.py, lines 3, 7: text": the file's path and its distinct

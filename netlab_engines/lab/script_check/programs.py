@@ -77,6 +77,10 @@ OPENFLOW_METHODS = frozenset(["dpctl", "vsctl"])
 CONTROLLERS = frozenset(["RemoteController", "Ryu", "NOX", "POX"])
 BRIDGES = "netlab's switches are Linux bridges, which have no flow tables and ask no controller"
 LEARNING = "They learn where hosts are, as Mininet's own controller lets switches learn; what another controller decides is missing."
+TCP_PROBE = (
+    "the module tcp_probe was removed from Linux in 4.16, so there is no /proc/net/tcpprobe; `ss -tin` in a host prints the "
+    "congestion windows."
+)
 NOT_INSTALLED_SCRIPT = "not_installed"
 PYTHONS = frozenset(["python", "python3"])
 
@@ -116,7 +120,9 @@ def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
     }
     defined = BUILT_IN | NOT_NEEDED | replaced
     for command in started_programs(tree):
-        if command.program in OPENFLOW_PROGRAMS:
+        if command.program in ("modprobe", "insmod") and "tcp_probe" in command.words:
+            yield TCP_PROBE, command.line
+        elif command.program in OPENFLOW_PROGRAMS:
             yield _openflow_program(command), command.line
         elif command.program not in defined and shutil.which(command.program, path=path) is None:
             is_packaged = command.program in PACKAGES
