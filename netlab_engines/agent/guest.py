@@ -38,6 +38,13 @@ def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
         raise OSError(number, f"mount {kind} on {target}: {os.strerror(number)}")
 
 
+def bind(source: str, target: str) -> None:
+    """Make the directory `source` visible at the directory `target` as well. Raises OSError if the kernel refuses."""
+    if libc.mount(os.fsencode(source), os.fsencode(target), b"", MS_BIND, b"") != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"bind {source} to {target}: {os.strerror(number)}")
+
+
 def enter_overlay(folder: str, shared: list[str]) -> None:
     """Make / an overlay over the host's files, with new proc, sys, dev and run file systems: what the guest writes
     stays in its memory, except below the run's folder `folder` and the directories `shared` (absolute paths), which are
@@ -75,18 +82,21 @@ def share(root: str, folder: str, shared: list[str]) -> None:
     elsewhere at WRITTEN_FILES; all are absolute paths. `folder` is the run's folder for the agent's files; the
     directory above its parent is hidden, save for the parent, which is read-only. Raises OSError if a mount fails.
 
-    netlab's own files in the directory above `folder` stay hidden or read-only.
+    netlab's own files in the directory above `folder` stay hidden or read-only. A directory /root that the host's user
+    may not enter is empty in the guest, where everybody is root.
     """
     for place in sorted(shared):
         mount("hostfs", root + place, place)
+    if os.path.isdir(f"{root}/root") and not os.access(f"{root}/root", os.R_OK | os.X_OK):
+        os.makedirs(f"{STAGE}/upper/root", exist_ok=True)
+        bind(f"{STAGE}/upper/root", f"{root}/root")
     run = os.path.dirname(folder)
     # A script that clears /tmp must not delete its own guest's files or those of other runs.
     mount("tmpfs", root + os.path.dirname(run), "mode=700")
     os.makedirs(root + run)
     mount("hostfs", root + run, run, MS_RDONLY)
     os.makedirs(root + WRITTEN_FILES)
-    if libc.mount(f"{STAGE}/upper".encode(), (root + WRITTEN_FILES).encode(), b"", MS_BIND, b"") != 0:
-        raise OSError(ctypes.get_errno(), "bind")
+    bind(f"{STAGE}/upper", root + WRITTEN_FILES)
 
 
 def forget_start_up() -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from netlab_classroom.grading import sandbox
+from netlab_engines.kernels import pocket_kernel
 from netlab_engines.lab import shared_directories
 from netlab_engines.lab.script import run_script
+from tests.engines.test_pocket_sandbox import NOBODY, python_for
 from tests.lab.running_scripts import command, environment
 
 pocket = pytest.mark.pocket
@@ -122,6 +127,40 @@ open("after.txt", "w").write("after")
     ], done.stderr
     assert done.returncode == 0
     assert (tmp_path / "after.txt").read_text() == "after"
+
+
+@pocket
+@pytest.mark.root
+def test_a_file_in_the_home_of_root_which_the_user_may_not_enter_is_copied(tmp_path: Path) -> None:
+    """Scripts are written for `sudo python script.py`, so some write to /root."""
+    place = Path(tempfile.mkdtemp(prefix="netlab-script-", dir="/var/tmp"))
+    try:
+        shutil.copytree(pocket_kernel.find().path.parent, place / "kernel")
+        (place / "case.py").write_text("open('/root/made-in-the-guest.txt', 'w').write('mine')\n")
+        for path in (place, place / "case.py"):
+            os.chown(path, NOBODY, NOBODY)
+        closed = 'mount -t tmpfs -o mode=700 none /root && exec setpriv --reuid="$0" --regid="$0" --clear-groups "$@"'
+        python = python_for(NOBODY)
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", closed, str(NOBODY), python, *command("case.py")[1:]],
+            cwd=place,
+            env={
+                "HOME": str(place),
+                "TMPDIR": str(place),
+                "NETLAB_KERNEL": str(place / "kernel" / "linux"),
+                "PYTHONPATH": ":".join(path for path in sys.path if path.endswith("site-packages")),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        copy = place / "case.files/root/made-in-the-guest.txt"
+        assert copy.read_text() == "mine" and f"/root/{copy.name} is in the guest only" in done.stderr
+    finally:
+        shutil.rmtree(place)
 
 
 @pocket
