@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -291,14 +292,20 @@ class Trace:
         return {"steps": [(at_s, max(mbps, MIN_RATE_MBPS)) for at_s, mbps in self.steps], "duration_s": self.duration_s}
 
 
+TWO_NUMBERS = re.compile(r"\s*[0-9.]+\s*[\s,;]\s*[0-9.]+\s*")
+
+
 def _opportunities(path: str | os.PathLike[str]) -> list[int]:
     """Return the moments in a file of mahimahi, in ms and in order. Raises ScenarioError with its first mistakes."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
         raise ScenarioError([f"{path} cannot be read: {error.strerror}"]) from None
     except UnicodeDecodeError:
         raise ScenarioError([f"{path} is not a text file"]) from None
+    if row := next(filter(TWO_NUMBERS.fullmatch, lines), ""):
+        hint = "if they are times in s and rates in Mbit/s, use nl.Trace([(0, 5.2), (1, 3.1)])"
+        raise ScenarioError([f"{path} has rows of two numbers ({short_repr(row)}), so it is not of mahimahi; {hint}"])
     problems: list[str] = []
     found: list[int] = []
     for number, line in enumerate(lines, start=1):

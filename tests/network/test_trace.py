@@ -130,6 +130,8 @@ def test_no_opportunity_of_a_mahimahi_file_is_lost(tmp_path_factory, moments_ms,
         ("5\nx\n-3\n7.5\n", "line 2: 'x' is not a moment"),
         ("5\n3\n", "line 2: 3 ms is before the 5 ms"),
         ("999999999\n", "is not a moment"),
+        ("0.5 1.2\n1.0 0.9\n", r"rows of two numbers \('0.5 1.2'\), so it is not of mahimahi; .*use nl.Trace"),
+        ("time,bandwidth\n0,5.2\n1,3.1\n", r"rows of two numbers \('0,5.2'\)"),
     ],
 )
 def test_every_invalid_line_is_reported(tmp_path, text, said):
@@ -146,6 +148,12 @@ def test_a_file_is_not_cut_into_more_intervals_than_there_is_memory_for(tmp_path
         nl.Trace.from_mahimahi(path, interval_s=0.001)
     path.write_text("1000000\n")
     assert nl.Trace.from_mahimahi(path, interval_s=0.001).duration_s == 1000
+
+
+def test_the_mark_that_windows_writes_in_front_of_a_text_is_no_part_of_the_first_line(tmp_path):
+    path = tmp_path / "up"
+    path.write_text("1\r\n2\r\n", encoding="utf-8-sig")
+    assert nl.Trace.from_mahimahi(path).mean_mbps() == pytest.approx(12), "1500 bytes in each ms"
 
 
 def test_missing_file_is_reported(tmp_path):
