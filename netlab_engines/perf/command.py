@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -298,6 +298,10 @@ def _write(out: TextIO, text: str) -> None:
         raise ThroughputError(f"Cannot write the report: {error.strerror}. The test itself was completed.") from None
 
 
+SUFFIXED_RATE = re.compile(r"([0-9]+(?:\.[0-9]*)?)([KMGTkmgt])")
+MBPS_OF_SUFFIX = {"k": 1e-3, "m": 1.0, "g": 1e3, "t": 1e6}
+
+
 def _number(metavar: str | None, low: float, high: float, rule: str, read: type[int | float] = float) -> dict[str, Any]:
     """Return the keyword arguments of argparse's `add_argument` for an option that is a number from `low` to `high`,
     "type" (a function that parses by `read` and checks) and "metavar". `metavar` is the value's name in the help (None:
@@ -319,6 +323,24 @@ def _number(metavar: str | None, low: float, high: float, rule: str, read: type[
     return {"type": number, "metavar": metavar}
 
 
+def _explain_suffix(number: Callable[[str], float]) -> Callable[[str], float]:
+    """Return the function `number`, which reads the value of the option -b, with the number in Mbit/s in its error if the
+    value is a rate as iperf3 takes it, such as 10G.
+    """
+
+    def rate(text: str) -> float:
+        """Return the rate in `text` in Mbit/s. Raises ArgumentTypeError if it is none or not allowed."""
+        try:
+            return number(text)
+        except argparse.ArgumentTypeError as error:
+            if (given := SUFFIXED_RATE.fullmatch(text)) is None:
+                raise
+            mbps = float(given[1]) * MBPS_OF_SUFFIX[given[2].lower()]
+            raise argparse.ArgumentTypeError(f"{error}; iperf3's -b {text} is -b {mbps:.10g} here") from None
+
+    return rate
+
+
 WHOLE_NUMBER = (1, math.inf, "expected a whole number of at least 1", int)
 COUNT = _number("N", *WHOLE_NUMBER)
 SEGMENT = _number("BYTES", *WHOLE_NUMBER)
@@ -327,3 +349,4 @@ PORT = _number(None, 1, 65_535, "a port is a whole number from 1 to 65535", int)
 SECONDS = _number("S", 0.001, 1e6, "expected seconds, from 0.001 to 1000000")
 SECONDS_OR_NONE = _number("S", 0, 1e5, "expected seconds, from 0 to 100000")
 RATE = _number("MBPS", 0, 1e6, "expected Mbit/s, from 0 (as fast as possible) to 1000000")
+RATE["type"] = _explain_suffix(RATE["type"])

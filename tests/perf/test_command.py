@@ -292,6 +292,19 @@ def test_bad_values_end_with_exit_code_2(options: list[str]) -> None:
     assert ended.value.code == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "here"), [("10G", "-b 10000 here"), ("1M", "-b 1 here"), ("64k", "-b 0.064 here"), ("1.5m", "-b 1.5 here")]
+)
+def test_a_rate_as_iperf3_takes_it_is_said_in_mbit_per_s(
+    text: str, here: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """iperf3's manual, -b: bits/s, with K, M, G or T for thousands of them."""
+    with pytest.raises(SystemExit) as end:
+        perf("-c", "127.0.0.1", "-u", "-b", text)
+    assert end.value.code == 2
+    assert f"got '{text}'; iperf3's -b {text} is {here}" in capsys.readouterr().err
+
+
 def test_no_server_a_port_in_use_and_options_of_a_client_are_sentences(
     running: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:
