@@ -102,6 +102,29 @@ def test_no_command_is_proposed_that_leaves_the_script_as_it_is(line: str, tmp_p
     assert "-m fissix -w " in sentences(problems, stops=True), "it helps with the other line"
 
 
+def test_a_script_beside_a_file_of_a_package_still_runs_after_its_conversion(tmp_path: Path) -> None:
+    """Copies of CS 244's scripts have an __init__.py next to them; there, `from util.monitor import` must stay as it is."""
+    (tmp_path / "util").mkdir()
+    for name in ("__init__.py", "util/__init__.py"):
+        (tmp_path / name).touch()
+    (tmp_path / "util/monitor.py").write_text("import other\nword = other.word\nprint word\n")
+    (tmp_path / "util/other.py").write_text("word = 'monitored'\n")
+    script = "import sys\nfrom util.monitor import word\nprint word\n"
+    commands = {
+        problem.path.name: problem.text.partition("fissix && ")[2]
+        for problem in found(tmp_path, script)
+        if "fissix" in problem.text
+    }
+    assert " -w -x import " in commands["case.py"] and "-x" not in commands["monitor.py"].split()
+
+
+def test_a_relative_import_in_a_script_is_named_with_what_runs(tmp_path: Path) -> None:
+    """Python: "attempted relative import with no known parent package"."""
+    (tmp_path / "monitor.py").write_text("word = 1\n")
+    (problem,) = found(tmp_path, "import sys\nfrom .monitor import word\n")
+    assert "line 2: a relative import" in problem.sentence() and problem.stops
+
+
 def test_the_module_tcp_probe_which_linux_lost_is_named_with_what_prints_windows_now(tmp_path: Path) -> None:
     """The module was removed by commit 6987990c3d38 of Linux 4.16; scripts of CS 244 load it in this way."""
     script = """

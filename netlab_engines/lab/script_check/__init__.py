@@ -28,7 +28,7 @@ def check(script: Path, directory: Path) -> list[Problem]:
         if path.resolve() in seen:
             continue
         seen.add(path.resolve())
-        source = first if path is script else read_source(path)
+        source = first if path is script else read_source(path, path.parent.resolve() != script.parent.resolve())
         own = _problems(source, directories)
         for problem in own:
             problem.stops &= runs
@@ -51,5 +51,5 @@ def _problems(source: Source, directories: imports.ModuleDirectories) -> list[Pr
     old = [problem for problem in found if problem.is_python2]
     if old and not any(problem.is_python2 for problem in source.problems):
         stops = any(problem.stops for problem in old)
-        found.append(Problem(source.path, conversion(source.path, False, True), stops=stops))
+        found.append(Problem(source.path, conversion(source.path, False, True, source.in_package), stops=stops))
     return found

@@ -76,6 +76,7 @@ PROJECTS = {
     "OpenSSL": "pyOpenSSL",
 }
 """Names under which pip knows a module, where they differ."""
+RELATIVE = "a relative import (`from .name import`) fails outside a package; write `from name import`."
 SYSTEM_PACKAGES = {"tkinter": "python3-tk"}
 ASK = """
 import importlib.util, json, sys
@@ -150,8 +151,12 @@ def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
                 Problem(source.path, _missing_sentence(top), [node.lineno], stops=stops, is_python2=top in PYTHON_2)
             )
     for part in ast.walk(source.tree):
-        if isinstance(part, ast.ImportFrom) and part not in source.prepared_nodes and not part.level:
-            found += _missing_names(source.path, part, part in source.certain_nodes)
+        if isinstance(part, ast.ImportFrom) and part not in source.prepared_nodes:
+            if not part.level:
+                found += _missing_names(source.path, part, part in source.certain_nodes)
+            elif not source.in_package:
+                stops = part in source.certain_nodes
+                found.append(Problem(source.path, RELATIVE, [part.lineno], stops=stops))
     return found
 
 

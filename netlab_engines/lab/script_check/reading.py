@@ -32,6 +32,8 @@ class Source:
     path: Path
     tree: ast.Module
     problems: list[Problem]
+    in_package: bool = False
+    """A module of a package, where Python 2 finds other modules of the package by their names alone."""
 
     @cached_property
     def certain_nodes(self) -> set[ast.AST]:
@@ -46,11 +48,18 @@ class Source:
         return execution.prepared_nodes(self.tree)
 
 
-def read_source(path: Path) -> Source:
-    """Read and parse the script at `path`, and return its syntax tree and problems. A file that cannot be read or
-    parsed, or is not UTF-8 without saying so, becomes a problem, with an empty tree if it cannot be parsed; nothing is
-    raised.
+def read_source(path: Path, in_package: bool = False) -> Source:
+    """Read and parse the script at `path`, or a module of a package if `in_package`, and return its syntax tree and
+    problems. A file that cannot be read or parsed, or is not UTF-8 without saying so, becomes a problem, with an empty
+    tree if it cannot be parsed; nothing is raised.
     """
+    source = _read(path, in_package)
+    source.in_package = in_package
+    return source
+
+
+def _read(path: Path, in_package: bool) -> Source:
+    """Return the source of the script or module at `path`, as `read_source` does."""
     failure = _reading_error(path)
     if failure is not None:
         return Source(path, EMPTY_MODULE, [Problem(path, failure, stops=True)])
@@ -59,8 +68,8 @@ def read_source(path: Path) -> Source:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
     except (SyntaxError, UnicodeDecodeError):
-        return _decode_as_latin1(path, data)
-    return _parse(path, text, [])
+        return _decode_as_latin1(path, data, in_package)
+    return _parse(path, text, [], in_package)
 
 
 def _reading_error(path: Path) -> str | None:
@@ -102,7 +111,7 @@ def _is_notebook(data: bytes) -> bool:
     return isinstance(found, dict) and "cells" in found
 
 
-def _decode_as_latin1(path: Path, data: bytes) -> Source:
+def _decode_as_latin1(path: Path, data: bytes, in_package: bool) -> Source:
     """Return the source of the script at `path`, parsed from its bytes `data` as Latin-1, with a problem that names the
     first line that is not UTF-8; for scripts whose bytes do not fit the encoding that they state.
     """
@@ -116,7 +125,7 @@ def _decode_as_latin1(path: Path, data: bytes) -> Source:
         [line],
         stops=True,
     )
-    return _parse(path, text, [problem])
+    return _parse(path, text, [problem], in_package)
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -128,7 +137,7 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _parse(path: Path, text: str, problems: list[Problem]) -> Source:
+def _parse(path: Path, text: str, problems: list[Problem], in_package: bool) -> Source:
     """Parse `text`, the script at `path`, and return its source with `problems` and those of its syntax, with the
     command that converts it. If Python 3 cannot parse it, the syntax of Python 2 in it is first rewritten; the tree is
     empty if that does not help.
@@ -149,7 +158,7 @@ def _parse(path: Path, text: str, problems: list[Problem]) -> Source:
     problems += found
     if left is not None:
         problems.append(_syntax_problem(path, left))
-    problems.append(Problem(path, conversion(path, tabs, bool(rewriting.found)), stops=True))
+    problems.append(Problem(path, conversion(path, tabs, bool(rewriting.found), in_package), stops=True))
     return Source(path, EMPTY_MODULE if left is not None else ast.parse(rewriting.text), problems)
 
 
@@ -188,10 +197,10 @@ def _syntax_problem(path: Path, error: SyntaxError) -> Problem:
     )
 
 
-def conversion(path: Path, tabs: bool, python_2: bool) -> str:
+def conversion(path: Path, tabs: bool, python_2: bool, in_package: bool = False) -> str:
     """Return a sentence with the shell command that converts the script at `path`, its indentation from tabs to spaces
     if `tabs`, its Python 2 to Python 3 if `python_2`, and keeps the old file as .bak; the command may install the
-    converter.
+    converter. Only for a module of a package (`in_package`) does it make imports relative.
     """
     name = shlex.quote(str(path))
     steps, keep = [], ""
@@ -207,6 +216,9 @@ def conversion(path: Path, tabs: bool, python_2: bool) -> str:
             own = f"{place}/bin/python"
         elif importlib.util.find_spec("pip") is None:
             steps.append(f"{own} -m ensurepip")
+        if not in_package and (path.parent / "__init__.py").exists():
+            # The converter takes the script for a module of a package, in which it could not run.
+            keep += "-x import "
         steps += [f"{own} -m pip install -q {CONVERTER}", f"{own} -m {CONVERTER} -w {keep}{name}"]
     what = (
         "this is written for Python 2; this command converts it"
