@@ -14,7 +14,7 @@ import mininet.nodelib
 from mininet.log import warn
 from mininet.nodelib import LinuxBridge
 
-from netlab_engines.agent import mininet_iperf, mininet_names, mininet_segments, mininet_starts
+from netlab_engines.agent import mininet_iperf, mininet_loops, mininet_names, mininet_segments, mininet_starts
 
 BRIDGES = (
     "*** netlab: Open vSwitch is not available. Linux bridges replace OpenFlow switches; they learn addresses by themselves "
@@ -160,3 +160,4 @@ def install() -> None:
     controller.stop = lambda self, *_words, **_more: super(controller, self).stop(deleteIntfs=True)
     # This call imports mininet.net, whose defaults are the classes set above.
     mininet_iperf.install()
+    mininet_loops.install()

@@ -51,6 +51,36 @@ def test_a_script_runs_prints_and_leaves_its_files_and_exit_code(place: Path) ->
     assert (place / "measured.txt").read_text() == "kept\n"
 
 
+LOOP = """
+    from mininet.net import Mininet
+    from mininet.topo import Topo
+    from mininet.link import TCLink
+    class Triangle(Topo):
+        def build(self):
+            switches = [self.addSwitch(f"s{number}") for number in (1, 2, 3)]
+            for number, switch in enumerate(switches, 1):
+                self.addLink(self.addHost(f"h{number}"), switch)
+                self.addLink(switch, switches[number % 3], bw=10)
+    net = Mininet(Triangle(), link=TCLink)
+    net.start()
+    net.pingAll()
+    ports = net["s1"].cmd("bridge link")
+    print(ports.count("state blocking"), "blocked,", ports.count("state forwarding"), "forwarding")
+    net.stop()
+"""
+
+
+def test_switches_in_a_loop_run_the_spanning_tree_protocol(tmp_path: Path) -> None:
+    """A tree over three switches (IEEE 802.1D) has two of their three links: one of nine ports is blocked."""
+    (tmp_path / "loop.py").write_text(textwrap.dedent(LOOP))
+    parts: list[str] = []
+    finished = run_script(["loop.py"], write=parts.append, directory=tmp_path)
+    said = "".join(parts)
+    assert "the links of the switches s1, s2, s3 form a loop" in said, said
+    assert "*** Results: 0% dropped (6/6 received)" in said and "1 blocked, 8 forwarding" in said, said
+    assert finished.code == 0 and finished.network_s > 30, "twice the forward delay of 15 s"
+
+
 def test_the_same_script_prints_the_same_again(place: Path) -> None:
     texts = []
     for _ in range(2):
