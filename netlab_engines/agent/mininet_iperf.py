@@ -8,7 +8,7 @@ that the server listens. Since 2.0.14 iperf does not report connections without 
 import re
 import select
 import time
-from functools import partial
+from functools import partial, partialmethod
 from typing import Any
 
 from mininet.log import debug, error, info, output
@@ -154,11 +154,12 @@ def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80
 
 def install() -> None:
     """Replace Mininet's method `Mininet.iperf` and its function `waitListening` with `iperf` and `wait_listening` of
-    this module.
+    this module, and add the method `Mininet.iperfUdp`, which `mn --test iperfudp` calls and Mininet lacks.
     """
     import mininet.net
     import mininet.util
 
     mininet.net.Mininet.iperf = iperf
+    mininet.net.Mininet.iperfUdp = partialmethod(iperf, l4Type="UDP")
     for module in (mininet.util, mininet.net):
         module.waitListening = wait_listening

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -142,6 +143,17 @@ def test_mininets_own_mn_runs_with_its_defaults(place: Path) -> None:
     assert "*** Results: 0% dropped (6/6 received)" in said, said
     assert said.count("Linux bridges replace OpenFlow switches") == 1
     assert finished.code == 0
+
+
+def test_each_test_of_mn_runs(place: Path) -> None:
+    """mn itself names them: pingall, pingpair, iperf, iperfudp; over 5 Mbit/s, 1470 of 1512 bytes of iperf's 10 Mbit/s arrive."""
+    parts: list[str] = []
+    words = ["--topo", "single,2", "--link", "tc,bw=5", "--test", "pingpair+iperfudp"]
+    own = Path(sys.executable).parent / "mn"
+    finished = run_script([str(own), *words], write=parts.append, directory=place)
+    said = "".join(parts)
+    (rate,) = re.findall(r"\['10M', '([\d.]+) Mbits/sec', '[\d.]+ Mbits/sec'\]", said)
+    assert finished.code == 0 and float(rate) == pytest.approx(5 * 1470 / 1512, rel=0.03), said
 
 
 def test_unavailable_features_of_mininet_are_reported(place: Path) -> None:
