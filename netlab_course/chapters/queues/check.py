@@ -1,5 +1,6 @@
 """The checks of the chapter "Queues that speak up", for one student's numbers."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from netlab import theory
@@ -22,7 +23,7 @@ from netlab_course.statements import Statement
 
 MIN_DURATION_S = 20
 _RTTS_MS = (24, 26, 28, 30, 32, 34, 36, 38, 40)
-_SMALLEST_PACKETS = {
+_SMALLEST_PACKETS: dict[int, tuple[int | None, ...]] = {
     16: (3, 3, 2, 3, 3, 3, 5, 3, 4),
     18: (3, 5, 5, 5, 5, 5, 5, 5, 5),
     20: (5, 4, 5, 5, 4, 5, 5, 4, 5),
@@ -30,11 +31,24 @@ _SMALLEST_PACKETS = {
     24: (5, 5, 5, 5, 5, 5, 5, 5, 6),
     25: (5, 6, 5, 5, 5, 5, 5, 6, 6),
     28: (5, 5, 5, 6, 5, 7, 6, 5, 7),
-    30: (5, 5, 6, 6, 6, 6, 6, 6, 6),
+    30: (5, None, 6, 6, 6, 6, 6, 6, 6),  # 5 packets fill 30 Mbit/s and 26 ms, and 6 do not.
 }
 """The smallest thresholds in packets with which a run of 20 s fills the link to 99.9 %, by rate in Mbit/s, for each of
-`_RTTS_MS`: found by runs with each threshold from 2 to 11.
+`_RTTS_MS`: found by runs with each threshold from 2 to 11. None if some larger one does not fill it; no copy gets such a
+link.
 """
+
+
+@dataclass(kw_only=True, repr=False)
+class _Threshold(Measurement):
+    """A check of a run with a threshold of marks, on a link of which the smallest that fills it is known."""
+
+    smallest_packets: int | None
+    """The smallest threshold in packets with which the link is full; None if some larger one does not fill it."""
+
+    def tells_apart(self) -> bool:
+        """Return whether the link has a smallest threshold, from which on all fill it: a copy without one is not drawn."""
+        return self.smallest_packets is not None
 
 
 def _slow_link(run: Run) -> dict[str, Any]:
@@ -76,7 +90,7 @@ class Checks:
         """Make each check of the chapter an attribute, with the student's own numbers."""
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
         limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
-        most_packets = _SMALLEST_PACKETS[rate_mbps][_RTTS_MS.index(rtt_ms)] + 1
+        smallest_packets = _SMALLEST_PACKETS[rate_mbps][_RTTS_MS.index(rtt_ms)]
         self.repeated = Repetition(
             name="a call beside a download",
             scenario=lambda: call_beside_download(own),
@@ -145,8 +159,9 @@ class Checks:
                 "Both ends must also ask for ECN: nl.run(network, [nl.Tcp(...)], duration_s=20, sysctls={...: 1}).",
             ],
         )
-        self.threshold_run = Measurement(
+        self.threshold_run = _Threshold(
             name="full and nearly empty",
+            smallest_packets=smallest_packets,
             conditions=[
                 *here,
                 Condition(
@@ -172,7 +187,7 @@ class Checks:
                     _goodput_mbps,
                 ),
                 Condition(
-                    lambda run: _threshold_packets(run) <= most_packets,
+                    lambda run: smallest_packets is not None and _threshold_packets(run) <= smallest_packets + 1,
                     "The threshold must be the smallest that does it, or one packet more.",
                     "More waits in the queue than is needed: let it mark earlier.",
                     lambda run: f"a step at {_threshold_packets(run)} packets",

@@ -42,20 +42,12 @@ def _derived_numbers(own: StudentValues) -> dict[str, float]:
     }
 
 
-def _fills_from_one_threshold_on(own: StudentValues) -> bool:
-    """Return whether each threshold above the smallest that fills the student's link fills it, too; by runs, 5 does and
-    6 does not at 30 Mbit/s and 26 ms.
-    """
-    return (own.rate_mbps, own.base_rtt_ms) != (30, 26)
-
-
 NUMBERS = OwnNumbers(
     {
         "rate_mbps": (20, 16, 18, 22, 24, 25, 28, 30),
         "base_rtt_ms": (30, 24, 26, 28, 32, 34, 36, 38, 40),
         "queue_packets": (400, 300, 350, 450, 500, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1000),
     },
-    holds=_fills_from_one_threshold_on,
     derive=_derived_numbers,
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,14 +14,25 @@ from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters import queues
+from netlab_course.chapters.queues import check
 from netlab_course.chapters.queues.settings import NUMBERS
 from tests.chapters.checking import failure_text, names_of_cells, passes
 
 
 def test_no_copy_has_a_link_that_a_larger_threshold_than_the_smallest_fails_to_fill() -> None:
     # By runs, 5 packets fill 30 Mbit/s and 26 ms to 99.9 %, and 6 packets do not.
-    drawn = {(own.rate_mbps, own.base_rtt_ms) for own in map(NUMBERS.draw, map(str, range(3000)))}
-    assert (30, 26) not in drawn and len(drawn) == 71
+    drawn = {(own.rate_mbps, own.base_rtt_ms) for own in (queues.begin(str(token)).own for token in range(1000))}
+    assert drawn == {*product(NUMBERS.values("rate_mbps"), NUMBERS.values("base_rtt_ms"))} - {(30, 26)}
+
+
+def test_the_check_alone_knows_the_link_without_a_smallest_threshold() -> None:
+    own = NUMBERS.draw(next(token for token in map(str, range(3000)) if _link(NUMBERS.draw(token)) == (30, 26)))
+    made = check.Checks(own).threshold_run
+    assert not made.tells_apart() and check.Checks(NUMBERS.draw()).threshold_run.tells_apart()
+
+
+def _link(own: Any) -> tuple[float, float]:
+    return own.rate_mbps, own.base_rtt_ms
 
 
 def stand_in(
