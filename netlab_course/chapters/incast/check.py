@@ -223,7 +223,7 @@ class Checks:
             reference=ideal_ms,
             cases=[
                 {"servers": 12, "response_bytes": 64_000, "rate_mbps": 1000, "rtt_ms": 2},
-                {"servers": 40, "response_bytes": 20_000, "rate_mbps": 10_000, "rtt_ms": 0.05},
+                {"servers": 40, "response_bytes": 16_000, "rate_mbps": 10_000, "rtt_ms": 0.05},
                 {"servers": 3, "response_bytes": 250_000, "rate_mbps": 100, "rtt_ms": 2},
             ],
             unit="ms",
@@ -239,6 +239,8 @@ class Checks:
                 "The request has to get there as well: a whole round trip, not half of one.",
                 lambda q: (ideal_ms(q.servers, q.response_bytes, q.rate_mbps, 0)) / 8 + q.rtt_ms,
                 "A response has bytes, a rate counts bits: a byte has 8 bits.",
+                lambda q: ideal_ms(q.servers, MSS_BYTES * segments(q.response_bytes), q.rate_mbps, q.rtt_ms),
+                "The last frame of a response is not full: it has what is left of the data. Only whole frames have 1514 bytes.",
             ),
             right="For sixteen servers of the first part this is 4.4 ms.",
             hints=[
@@ -263,6 +265,9 @@ class Checks:
                 "This is as if all segments came at once. While the window grows, the link empties the queue.",
                 first - 1,
                 "With so many the last packet just fits, if packets on the path count, too. Which number is the first too large?",
+                first + 1,
+                "One fewer is too many already if servers send as soon as they may. In a run they may wait, to send larger pieces: "
+                "that is not in the formula.",
             ),
             right="With fewer servers nothing is dropped. The next cell tries it.",
             hints=[

@@ -100,10 +100,11 @@ def _derived_numbers(own: StudentValues) -> dict[str, float]:
 
 def _fractions_are_clear(own: StudentValues) -> bool:
     """Return whether the smallest number of servers that is too many, with a student's numbers, is too many by more
-    than the differences between two queries, and differs from the answers of the usual mistakes.
+    than the differences between two queries, and is not reached without the packets on the path.
     """
     fitting = fitting_servers(own.drop_queue, 1000 * own.drop_kb)
-    return 0.1 < fitting % 1 < 0.55
+    without_path = own.drop_queue / largest_block(1000 * own.drop_kb)
+    return 0.1 < fitting % 1 < 0.55 and math.floor(without_path) < math.floor(fitting)
 
 
 NUMBERS = OwnNumbers(

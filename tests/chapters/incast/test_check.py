@@ -118,8 +118,17 @@ def test_the_first_number_of_servers_too_many_passes(token: str) -> None:
         chapter.check.first_drop, math.floor((own.drop_queue + 1e5 / 8 / 1514) / 10) + 1
     )
     assert "the first too large" in failure_text(chapter.check.first_drop, first - 1)
+    assert "larger pieces: that is not in the formula" in failure_text(chapter.check.first_drop, first + 1)
     assert "whole number" in failure_text(chapter.check.first_drop, first + 0.1)
     assert "got" in failure_text(chapter.check.first_drop, "many")
+
+
+def test_no_copy_has_the_right_number_without_the_packets_on_the_path() -> None:
+    for token in ("", *map(str, range(200))):
+        opened = incast.begin(token)
+        size = math.ceil(1000 * opened.own.drop_kb / 1448)
+        without_path = math.floor(opened.own.drop_queue / ((size + 10) / 2)) + 1
+        assert "if packets on the path count, too" in failure_text(opened.check.first_drop, without_path)
 
 
 def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: Any) -> None:
@@ -241,3 +250,14 @@ def test_the_ideal_time_of_packets_without_their_frames_is_too_short(chapter: An
         return 8 * servers * response_bytes * 1500 / 1448 / (1000 * rate_mbps) + rtt_ms
 
     failure_text(chapter.check.ideal, of_packets)
+
+
+def test_full_last_frames_of_the_ideal_time_are_named(chapter: Any) -> None:
+    def of_full_frames(servers: int, response_bytes: int, rate_mbps: float, rtt_ms: float) -> float:
+        return servers * math.ceil(response_bytes / 1448) * 1514 * 8e-3 / rate_mbps + rtt_ms
+
+    def of_exact_frames(servers: int, response_bytes: int, rate_mbps: float, rtt_ms: float) -> float:
+        return servers * (response_bytes + 66 * math.ceil(response_bytes / 1448)) * 8e-3 / rate_mbps + rtt_ms
+
+    assert "The last frame of a response is not full" in failure_text(chapter.check.ideal, of_full_frames)
+    passes(chapter.check.ideal, of_exact_frames)
