@@ -13,6 +13,7 @@ EXERCISES = {
         },
         edges=[{"left_mbit": 16, "rate_mbps": 1, "buffer_s": 16}, {"left_mbit": 1, "rate_mbps": 10, "buffer_s": 0}],
         edge_points=0.5,
+        same_as=["settings.stall_s"],
     ),
     "fall-words": Words(points=2),
     "buffer": Exercise(
@@ -21,6 +22,7 @@ EXERCISES = {
         number=12,
         edges=[{"buffer_s": 0}, {"buffer_s": 5}, {"buffer_s": 15}, {"buffer_s": 20}],
         edge_points=0.5,
+        same_as=["settings.buffer_quality"],
     ),
     "measure-words": Words(points=2),
     "throughput": Exercise(points=2),

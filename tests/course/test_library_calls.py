@@ -1,0 +1,94 @@
+"""An answer that passes on what netlab's own function returns is told that it does not count; one written out is not."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import netlab as nl
+from netlab import theory
+from netlab_course.chapters import adaptive_video, incast
+from netlab_course.checks import NOT_COUNTED, Function
+from tests.chapters.checking import passes
+
+IDEAL = incast.settings.ideal_ms
+STALL = adaptive_video.settings.stall_s
+
+
+def limit(name: str = "limit") -> Function:
+    """Return a check whose right function is one of `netlab.theory`."""
+    cases = [{"rate_mbps": 5, "payload_bytes": 1000}, {"rate_mbps": 8, "payload_bytes": 500}]
+    reference: Callable[..., Any] = theory.udp_goodput_limit_mbps
+    return Function(name=name, reference=reference, cases=cases, unit="Mbit/s", tolerance=0.005)
+
+
+def written_out(rate_mbps: float, payload_bytes: int) -> float:
+    return rate_mbps * payload_bytes / (payload_bytes + 42)
+
+
+def called_by_name(rate_mbps: float, payload_bytes: int) -> float:
+    from netlab.theory import udp_goodput_limit_mbps
+
+    def inner(*values: float) -> float:
+        return float(udp_goodput_limit_mbps(*values))
+
+    print("a line of a student's")
+    return inner(rate_mbps, payload_bytes)
+
+
+def of_a_building_block(rate_mbps: float, payload_bytes: int) -> float:
+    return 8e-3 * payload_bytes / float(theory.transmission_delay_ms(payload_bytes + 42, rate_mbps))
+
+
+BORROWED: dict[str, tuple[Function, Callable[..., Any]]] = {
+    "the function": (limit(), theory.udp_goodput_limit_mbps),
+    "a lambda": (limit(), lambda *rate, **more: nl.theory.udp_goodput_limit_mbps(*rate, **more)),
+    "other names": (limit(), lambda rate_mbps, payload_bytes: theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)),
+    "a function in a function": (limit(), called_by_name),
+    "a partial function": (limit(), functools.partial(theory.udp_goodput_limit_mbps)),
+    "a chapter's": (incast.begin().check.ideal, lambda *a, **b: IDEAL(*a, **b)),
+    "another chapter's": (adaptive_video.begin().check.stall, lambda **q: STALL(**q)),
+}
+
+
+@pytest.mark.parametrize("way", BORROWED)
+def test_a_library_function_behind_an_answer_is_found(way: str, capsys: pytest.CaptureFixture[str]) -> None:
+    check, answer = BORROWED[way]
+    passes(check, answer)
+    capsys.readouterr()
+    assert NOT_COUNTED in check.judge(answer).sentences
+    assert capsys.readouterr().out.count("a line") in (0, len(check.cases)), "no line is printed twice"
+
+
+@pytest.mark.parametrize("answer", [written_out, of_a_building_block, lambda **q: written_out(**q)])
+def test_a_function_that_is_written_out_counts(answer: Callable[..., Any]) -> None:
+    passes(limit(), answer)
+    assert NOT_COUNTED not in limit().judge(answer).sentences
+
+
+def test_a_function_that_answers_once_only_counts() -> None:
+    """A probe may refuse a second search: its trials were right, and what happens later is no verdict."""
+    left = [1, 2]
+
+    def once(rate_mbps: float, payload_bytes: int) -> float:
+        left.pop()
+        return written_out(rate_mbps, payload_bytes)
+
+    assert NOT_COUNTED not in limit().judge(once).sentences
+
+
+def test_values_of_a_probe_are_the_students() -> None:
+    """The best of a few probes is what an exercise asks for, though a chapter's function has computed it."""
+    check = Function(
+        name="best",
+        reference=lambda probe: max(probe(servers) for servers in (1, 2)),
+        cases=[{"probe": IDEAL}],
+        unit="ms",
+        tolerance=0.01,
+    )
+    answer: Callable[..., Any] = lambda probe: max(probe(servers) for servers in (1, 2))  # noqa: E731
+    passes(check, answer)
+    assert NOT_COUNTED not in check.judge(answer).sentences
