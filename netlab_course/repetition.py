@@ -44,7 +44,7 @@ _SCALED_UNITS = {("Mbit/s", 1e3): "kbit/s", ("ms", 1e-3): "s"}
 VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
 MAX_DIFFERENCES = 3
-MIN_REFUTATION_WORDS = 6
+MIN_REFUTATION_WORDS = 4
 # Relative margins: a mean may be rounded to four digits, a half width to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
@@ -223,13 +223,12 @@ class Repetition(Build):
         ]
 
     def _refutation_condition(self) -> Condition:
-        """Return the condition that the student's refutation has at least six words and two of the parts of a result
-        (number, comparison, something measured); a person judges what it says.
+        """Return the condition that the student's refutation has at least four words and the parts of a result (see
+        `missing_refutation_parts`); a person judges what it says.
         """
         return Condition(
             lambda found: (
-                len(found.refutation.split()) >= MIN_REFUTATION_WORDS
-                and len(missing_refutation_parts(found.refutation)) <= 1
+                len(found.refutation.split()) >= MIN_REFUTATION_WORDS and not missing_refutation_parts(found.refutation)
             ),
             "my_refutation must be a sentence: the result that would have refuted the statement.",
             f"Write it before you measure: where would the interval have to lie, seen from {self._judged_number}?",

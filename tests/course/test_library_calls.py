@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +36,7 @@ def called_by_name(rate_mbps: float, payload_bytes: int) -> float:
     def inner(*values: float) -> float:
         return float(udp_goodput_limit_mbps(*values))
 
-    print("a line of a student's")
+    sys.stdout.write("a line of a student's\n")
     return inner(rate_mbps, payload_bytes)
 
 
@@ -45,12 +46,12 @@ def of_a_building_block(rate_mbps: float, payload_bytes: int) -> float:
 
 BORROWED: dict[str, tuple[Function, Callable[..., Any]]] = {
     "the function": (limit(), theory.udp_goodput_limit_mbps),
-    "a lambda": (limit(), lambda *rate, **more: nl.theory.udp_goodput_limit_mbps(*rate, **more)),
-    "other names": (limit(), lambda rate_mbps, payload_bytes: theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)),
+    "a lambda": (limit(), lambda *a, **b: nl.theory.udp_goodput_limit_mbps(*a, **b)),  # noqa: PLW0108
+    "other names": (limit(), lambda rate_mbps, payload_bytes: theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)),  # noqa: PLW0108
     "a function in a function": (limit(), called_by_name),
     "a partial function": (limit(), functools.partial(theory.udp_goodput_limit_mbps)),
-    "a chapter's": (incast.begin().check.ideal, lambda *a, **b: IDEAL(*a, **b)),
-    "another chapter's": (adaptive_video.begin().check.stall, lambda **q: STALL(**q)),
+    "a chapter's": (incast.begin().check.ideal, lambda *a, **b: IDEAL(*a, **b)),  # noqa: PLW0108
+    "another chapter's": (adaptive_video.begin().check.stall, lambda **q: STALL(**q)),  # noqa: PLW0108
 }
 
 
@@ -63,7 +64,7 @@ def test_a_library_function_behind_an_answer_is_found(way: str, capsys: pytest.C
     assert capsys.readouterr().out.count("a line") in (0, len(check.cases)), "no line is printed twice"
 
 
-@pytest.mark.parametrize("answer", [written_out, of_a_building_block, lambda **q: written_out(**q)])
+@pytest.mark.parametrize("answer", [written_out, of_a_building_block, lambda **q: 1.0 * written_out(**q)])
 def test_a_function_that_is_written_out_counts(answer: Callable[..., Any]) -> None:
     passes(limit(), answer)
     assert NOT_COUNTED not in limit().judge(answer).sentences

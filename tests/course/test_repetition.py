@@ -137,7 +137,18 @@ SENSIBLE_REFUTATIONS = [
     "Fewer than 2 in a hundred are late on average.",
     "The interval goes from 2 to 3 Mbit/s, for example.",
     "The goodput of the transfer differs from the rule.",
+    "If h1 gets less than the colleague says.",
+    "The mean is under 9 ms.",
+    "A 95 % interval entirely to the left of 5",
+    "It would take > 13 ms in the mean",
     "Das ganze Intervall liegt unter 5 Mbit/s.",
+    "Ein Intervall, das ganz oberhalb der behaupteten Zahl liegt.",
+    "Wenn der Mittelwert die genannten 20 ms überschreitet.",
+    "Der Durchsatz wäre im Mittel kleiner als die Theorie.",
+    "Das Konfidenzintervall enthält den berechneten Wert nicht.",
+    "Die letzte Antwort braucht länger als 13,2 ms.",
+    "Das Verhältnis weicht von der Formel ab.",
+    "Ein Intervall über 25 ms",
 ]
 NONSENSE = [
     "a b c d e f",
@@ -146,6 +157,18 @@ NONSENSE = [
     "the colleague is simply wrong about h2",
     "if it is not so then it is not",
     "no result would ever do this to him",
+    "the time is over and I am hungry",
+    "I have no time for more of this",
+    "it would be refuted if it is wrong",
+    "pages over pages and still no answer",
+    "all values are equal in the eyes of the law",
+    "the rest is more or less the same as before",
+    "lorem ipsum dolor sit amet consectetur",
+    "my average day has less sleep and more coffee",
+    "Die Zeit ist um und ich habe Hunger.",
+    "Mehr Zeit wäre wirklich schön gewesen.",
+    "Das weiß ich leider auch nicht so genau.",
+    "Wenn der Kollege nicht recht hat, dann ist es falsch.",
 ]
 
 
@@ -156,7 +179,8 @@ def test_a_refutation_must_name_a_result() -> None:
         passes(check, [*answer[:2], sentence, answer[3]])
     for sentence in NONSENSE:
         told = failure_text(check, [*answer[:2], sentence, answer[3]])
-        assert "my_refutation must be a sentence" in told and "without a comparison" in told and ": 1 of " in told
+        assert "my_refutation must be a sentence" in told and "words, without " in told and ": 1 of " in told
+    assert len(SENSIBLE_REFUTATIONS) >= 15 <= len(NONSENSE)
 
 
 @pytest.mark.parametrize("check", [*CHECKS, *parameters(repetitions("anna")), *parameters(repetitions("ben"))])
