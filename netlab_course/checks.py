@@ -213,7 +213,7 @@ class Check:
         """Judge an answer, record a pass or a wrong try, and show the verdict with these remarks (sentences) below it;
         offer a hint if it failed.
         """
-        result = self.judge(answer)
+        result = self.verdict(answer)
         if result.status is Status.PASSED and self.on_pass is not None:
             self.on_pass(self.key)
         tries = self._count_tries(answer, result.status)
@@ -279,6 +279,20 @@ class Check:
         if result.status is Status.FAILED and self.hints and self.key:
             return self._result(Status.FAILED, *result.sentences, f"For a hint: chapter.check.{self.key}.hint()")
         return result
+
+    def verdict(self, answer: object) -> Result:
+        """Return the verdict that a notebook shows: that of `judge`, but failed if an answer that it passes has numbers
+        that were not measured. A grader, which makes all measurements itself, calls `judge`.
+        """
+        result = self.judge(answer)
+        doubt = self.doubt_about_numbers(answer) if result.status is Status.PASSED else ""
+        return self._result(Status.FAILED, doubt) if doubt else result
+
+    def doubt_about_numbers(self, answer: object) -> str:  # noqa: ARG002 (a subclass looks at it)
+        """Return a sentence on numbers in a right answer that cannot be measured, or are others when they are measured
+        again; "" if there are none, as for this base class.
+        """
+        return ""
 
     @property
     def hint(self) -> Hint:

@@ -21,6 +21,7 @@ import plotly.graph_objects as go
 from netlab.plots import Comparison
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
+from netlab_course import replays
 from netlab_course.answers import with_unit
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.checks import Result, Status
@@ -49,6 +50,9 @@ MIN_REFUTATION_WORDS = 4
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
 
+_MEASURED = "hand over the table as nl.repeat(...) returned it."
+"""The end of a sentence on numbers that were not measured."""
+
 Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 
 
@@ -69,6 +73,10 @@ class Repetition(Build):
     """Returns the values whose interval is asked for, one for each seed, from the table."""
     expected: Callable[[pd.DataFrame], float]
     """Returns the theoretical value for the table."""
+    is_bound: bool = False
+    """True if no measured value can be below the theoretical one."""
+    replay: replays.Replay = replays.run_again
+    """Runs some seeds of a table again, to see that its numbers were measured."""
     compared: str = "theory"
     """The name of the theoretical value."""
     statement: Statement | None = None
@@ -287,6 +295,22 @@ class Repetition(Build):
             return result
         first, *more = result.sentences
         return self._result(result.status, first, self._theory_in_words(found), *more)
+
+    def doubt_about_numbers(self, answer: object) -> str:
+        """Return a sentence on a table whose values are below what is possible, or are others when some of its seeds are
+        run again; "" if there are none.
+        """
+        found = answer if isinstance(answer, RepeatedMeasurement) else parse_answer(answer, self._parts, self.words)
+        if isinstance(found, str):
+            return ""
+        mean, least = float(self.values(found.table).mean()), self.expected(found.table)
+        if self.is_bound and mean < (1 - replays.MAX_BELOW) * least:
+            return f"a mean of {with_unit(mean, self.unit)} is below {self.compared}, and no run can be: {_MEASURED}"
+        differing = replays.invented_value(found.table, self.values, self.replay)
+        if differing is None:
+            return ""
+        seed, given, again = (differing[0], *(with_unit(value, self.unit) for value in differing[1:]))
+        return f"seed {seed} has {given} in your table, and {again} when it is run again: {_MEASURED}"
 
     def _theory_in_words(self, found: RepeatedMeasurement) -> str:
         """Return a sentence that says whether the theoretical value lies inside, above or below the interval of a

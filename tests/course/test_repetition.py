@@ -375,6 +375,7 @@ def test_wrong_verdicts_are_counted_and_no_other_mistake(check: Repetition, caps
     wrong = [word for word in check.words if word != answer[3]]
     check = replace(check)
     seen = count_tries(check)
+    check.replay = lambda _scenarios: {}
     for given in (..., [*answer[:3], "perhaps"], [answer[0], (1.0, 2.0, 3.0), *answer[2:]], answer):
         check(given)
     assert not seen
@@ -382,6 +383,38 @@ def test_wrong_verdicts_are_counted_and_no_other_mistake(check: Repetition, caps
         check([*answer[:3], word])
     assert seen == wrong and len(wrong) == check.many_tries
     assert "Wrong verdicts so far: 2." in capsys.readouterr().out
+
+
+def replayed(found: pd.DataFrame, check: Repetition, seen: list[int]) -> Repetition:
+    """Return the check, for which runs made again have the numbers of a table; `seen` gets their seeds."""
+
+    def replay(scenarios: Any) -> Any:
+        assert all(scenario.seed == seed for seed, scenario in scenarios.items())
+        seen.extend(scenarios)
+        return {seed: FakeRun(found[found["seed"] == seed].drop(columns="seed")) for seed in scenarios}
+
+    return replace(check, replay=replay)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_table_with_other_numbers_than_its_runs_is_refused_in_a_notebook(check: Repetition) -> None:
+    answer = work(check)
+    seen: list[int] = []
+    same = replayed(answer[0], check, seen)
+    assert same.verdict(answer).status is Status.PASSED
+    numbers = np.random.default_rng(2)
+    columns = answer[0].select_dtypes("number").columns.drop("seed")
+    other = answer[0].copy()
+    other[columns] *= numbers.uniform(0.1, 9, (len(other), len(columns)))
+    result = replayed(other, check, seen).verdict(answer)
+    if any(
+        "class" in str(item.get("congestion", item.get("sender"))) for item in check.scenario().to_dict()["traffic"]
+    ):
+        assert not seen and result.status is Status.PASSED, "a class of the student's cannot be made again"
+    else:
+        assert "in your table, and" in str(result) and "when it is run again" in str(result), str(result)
+        assert len(set(seen)) == 2 and set(seen) <= set(answer[0]["seed"])
+    assert check.judge(answer).status is Status.PASSED, "a grader makes its own runs"
 
 
 @pytest.mark.parametrize("check", CHECKS)

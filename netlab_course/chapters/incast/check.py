@@ -14,6 +14,7 @@ from netlab.base.headers import MSS_BYTES
 from netlab.base.units import MS_PER_S
 from netlab.measure.results import Run
 from netlab.runs.scenario import Scenario
+from netlab_course import replays
 from netlab_course.answers import answer_in_words
 from netlab_course.chapters.incast.experiments import later_ms
 from netlab_course.chapters.incast.settings import (
@@ -45,6 +46,7 @@ from netlab_course.statements import Statement
 
 LAST_QUERY_S = (QUERIES - 1) * EVERY_S
 MAX_DIFFERENCES = 3
+_MEASURED = "hand over the runs as nl.sweep(...) returned them."
 Runs = Mapping[int, Run]
 """Runs by seed."""
 
@@ -142,6 +144,10 @@ class Design(Build):
     """A check of a design of the student's rack, by a run for each seed."""
 
     kind: type = dict
+    least_ms: float
+    """The time in ms that no query can beat."""
+    replay: replays.Replay = replays.run_again
+    """Makes the runs again, to see that their times were measured."""
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on runs by seed; anything else fails."""
@@ -150,6 +156,21 @@ class Design(Build):
                 Status.FAILED, f"expected what nl.sweep({{...}}) returns, runs by seed, got {answer_in_words(answer)}."
             )
         return super()._judge(answer)
+
+    def doubt_about_numbers(self, answer: object) -> str:
+        """Return a sentence on runs with other seeds than the exercise's, which may be chosen by luck, or with times
+        that are impossible or that the same runs do not give again; "" if there are none.
+        """
+        runs: Runs = answer if isinstance(answer, dict) else {}
+        if tuple(_seeds(runs)) != SEEDS:
+            seeds = ", ".join(map(str, _seeds(runs)))
+            return f"these runs have the seeds {seeds}; the exercise asks for the seeds 1 to {len(SEEDS)}, whatever they bring."
+        fastest_ms = min(float(later_ms(run).min()) for run in runs.values())
+        if fastest_ms < (1 - replays.MAX_BELOW) * self.least_ms:
+            return f"a query took {fastest_ms:.3g} ms, less than the ideal time: {_MEASURED}"
+        by_seed = {int(run.scenario["seed"]): run for run in runs.values()}
+        seed = replays.invented_run(by_seed, self.replay)
+        return "" if seed is None else f"the run with seed {seed} has other times when it is made again: {_MEASURED}"
 
 
 def _design(
@@ -186,6 +207,7 @@ def _design(
     room = "" if any_room else f" room for {own.queue_packets} packets,"
     return Design(
         name=name,
+        least_ms=ideal_ms(own.servers),
         conditions=[
             Condition(
                 lambda runs: not _asked_differences(runs, own, any_room=any_room),
@@ -195,7 +217,7 @@ def _design(
             ),
             Condition(
                 _has_all_seeds,
-                f"There must be {len(SEEDS)} runs, all with different seeds.",
+                f"There must be {len(SEEDS)} runs, one for each of the seeds 1 to {len(SEEDS)}.",
                 "nl.Scenario(..., seed=seed) sets it.",
                 lambda runs: ", ".join(map(str, _seeds(runs))),
             ),
@@ -350,6 +372,7 @@ class Checks:
             values=last_query_ms,
             expected=lambda _table: ideal_ms(own.servers),
             unit="ms",
+            is_bound=True,
             compared="the ideal time",
             statement=Statement(own.stated_ms, above=False),
             slips={

@@ -144,7 +144,9 @@ def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: 
         "Only the bound may differ": stand_ins(own, congestion="dctcp", port=settings.step(), sysctls=large),
         "and no other sysctl": stand_ins(own, sysctls={**large, "net.ipv4.tcp_ecn": 1}),
         "The bound must be larger": stand_ins(own, sysctls=bound(5)),
-        "There must be 5 runs, all with different seeds": {key: stand_in(own, sysctls=large) for key in settings.SEEDS},
+        "There must be 5 runs, one for each of the seeds 1 to 5": {
+            key: stand_in(own, sysctls=large) for key in settings.SEEDS
+        },
     }
     for sentence, runs in cases.items():
         assert sentence in failure_text(check, runs), sentence
@@ -157,6 +159,29 @@ def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: 
     assert "must come within" in late and "must be larger" not in late, (
         "a late design says nothing about a larger bound"
     )
+
+
+def doubts(check: Any, runs: dict[int, Run], again: dict[int, Run]) -> str:
+    """Return what a notebook says to runs that pass, and whose repetitions are `again`."""
+    passes(check, runs)
+    made = replace(check, replay=lambda scenarios: {seed: again[seed] for seed in scenarios})
+    if not again:
+        made = replace(check, replay=lambda _scenarios: {})
+    return "" if made.verdict(runs).status is Status.PASSED else str(made.verdict(runs))
+
+
+def test_a_design_must_hold_with_the_seeds_of_the_exercise_and_with_measured_times(chapter: Any) -> None:
+    own, check = chapter.own, chapter.check.timer_runs
+    right: dict[str, Any] = {"sysctls": bound(own.timer_ms - 12), "last_ms": own.timer_ms - 1}
+    runs = stand_ins(own, **right)
+    assert doubts(check, runs, stand_ins(own, **right)) == ""
+    assert doubts(check, runs, {}) == "", "what cannot be repeated here is believed"
+    lucky = {seed: stand_in(own, seed=seed + 6, **right) for seed in settings.SEEDS}
+    assert "these runs have the seeds 7, 8, 9, 10, 11; the exercise asks" in doubts(check, lucky, lucky)
+    later = stand_ins(own, **right) | {4: stand_in(own, seed=4, **{**right, "last_ms": 200})}
+    assert "the run with seed 4 has other times" in doubts(check, runs, later)
+    best = stand_ins(own, **{**right, "last_ms": 0.9 * settings.ideal_ms(own.servers)})
+    assert "less than the ideal time: hand over the runs" in doubts(check, best, best)
 
 
 @pytest.mark.parametrize("key", ["timer_runs", "marks_runs"])
@@ -261,3 +286,15 @@ def test_full_last_frames_of_the_ideal_time_are_named(chapter: Any) -> None:
 
     assert "The last frame of a response is not full" in failure_text(chapter.check.ideal, of_full_frames)
     passes(chapter.check.ideal, of_exact_frames)
+
+
+def test_a_mean_below_the_ideal_time_is_refused(chapter: Any) -> None:
+    check = replace(chapter.check.repeated, replay=lambda _scenarios: {})
+    ideal = settings.ideal_ms(chapter.own.servers)
+    scattered = np.linspace(-0.05, 0.05, 8)
+    for mean, refused in ((0.9 * ideal, True), (1.01 * ideal, False)):
+        answer = finding(chapter.own, mean + scattered)
+        answer[-1] = "supported" if mean < chapter.own.stated_ms else "refuted"
+        passes(check, answer)
+        result = check.verdict(answer)
+        assert ("is below the ideal time, and no run can be" in str(result)) == refused

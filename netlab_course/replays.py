@@ -1,0 +1,84 @@
+"""Repetition of a student's runs by a check: with the same seed a run gives the same numbers, so invented ones differ."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from netlab import engines
+from netlab.base.errors import NetlabError
+from netlab.measure.results import Run
+from netlab.runs.replications import table_of
+from netlab.runs.scenario import Scenario
+from netlab.runs.sweeps import sweep
+
+SAMPLES = 2
+"""The number of seeds of a table that are run again."""
+MAX_BELOW = 0.01
+"""The relative error by which a measured time may be below one that nothing can beat."""
+_OFF = 1e-6
+Replay = Callable[[Mapping[int, Scenario]], Mapping[int, Run]]
+"""Runs scenarios again, by seed."""
+
+
+def run_again(scenarios: Mapping[int, Scenario]) -> dict[int, Run]:
+    """Run scenarios, given by seed, or take their runs from the cache, and return them by seed; none if they cannot be
+    run here or a clock in real time would give other numbers. A grader makes all runs itself and does not call this.
+    """
+    if engines.clock() != "virtual":
+        return {}
+    try:
+        return sweep(scenarios, progress=False)
+    except NetlabError:
+        return {}
+
+
+def invented_value(
+    table: pd.DataFrame, values: Callable[[pd.DataFrame], pd.Series[float]], replay: Replay
+) -> tuple[int, float, float] | None:
+    """Run two seeds of a table of `netlab.repeat` again; return the first whose value differs, with the table's value
+    and the repeated one. None if both agree, or if the scenario cannot be repeated, such as one with a student's
+    classes. `values` returns a value for each seed of a table.
+    """
+    try:
+        described = Scenario.from_dict(table.attrs["scenario"])
+    except NetlabError:
+        return None
+    seeds = _sample([int(seed) for seed in table["seed"].unique()], values(table))
+    runs = replay({seed: replace(described, seed=seed) for seed in seeds})
+    for seed, run in sorted(runs.items()):
+        (given,) = values(table[table["seed"] == seed])
+        (again,) = values(table_of(table.attrs["scenario"], {seed: run}))
+        if not np.isclose(given, again, rtol=_OFF, equal_nan=True):
+            return seed, float(given), float(again)
+    return None
+
+
+def _sample(seeds: list[int], values: pd.Series[float]) -> list[int]:
+    """Return some of the seeds of a table: always the same ones for the same values, and hardly to be foreseen."""
+    digest = hashlib.sha256(values.to_numpy(dtype=float).tobytes()).digest()
+    left = sorted(seeds)
+    return [left.pop(digest[place] % len(left)) for place in range(min(SAMPLES, len(left)))]
+
+
+def invented_run(runs: Mapping[int, Run], replay: Replay) -> int | None:
+    """Repeat runs with responses, given by seed; return the first seed with which the responses took other times. None
+    if all agree or they cannot be repeated.
+    """
+    try:
+        again = replay({seed: Scenario.from_dict(run.scenario) for seed, run in runs.items()})
+    except NetlabError:
+        return None
+    return next((seed for seed, run in sorted(again.items()) if not _times_agree(runs[seed], run)), None)
+
+
+def _times_agree(given: Run, again: Run) -> bool:
+    """Return whether the responses of two runs took the same times."""
+    one, other = (
+        run.requests.sort_values(["flow", "request"])["completion_s"].to_numpy(dtype=float) for run in (given, again)
+    )
+    return one.shape == other.shape and bool(np.allclose(one, other, rtol=_OFF, equal_nan=True))
