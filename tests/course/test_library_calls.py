@@ -12,11 +12,10 @@ import pytest
 import netlab as nl
 from netlab import theory
 from netlab_course.chapters import adaptive_video, incast
+from netlab_course.chapters.adaptive_video.settings import stall_s
+from netlab_course.chapters.incast.settings import ideal_ms
 from netlab_course.checks import NOT_COUNTED, Function
 from tests.chapters.checking import passes
-
-IDEAL = incast.settings.ideal_ms
-STALL = adaptive_video.settings.stall_s
 
 
 def limit(name: str = "limit") -> Function:
@@ -50,8 +49,8 @@ BORROWED: dict[str, tuple[Function, Callable[..., Any]]] = {
     "other names": (limit(), lambda rate_mbps, payload_bytes: theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)),  # noqa: PLW0108
     "a function in a function": (limit(), called_by_name),
     "a partial function": (limit(), functools.partial(theory.udp_goodput_limit_mbps)),
-    "a chapter's": (incast.begin().check.ideal, lambda *a, **b: IDEAL(*a, **b)),  # noqa: PLW0108
-    "another chapter's": (adaptive_video.begin().check.stall, lambda **q: STALL(**q)),  # noqa: PLW0108
+    "a chapter's": (incast.begin().check.ideal, lambda *a, **b: ideal_ms(*a, **b)),  # noqa: PLW0108
+    "another chapter's": (adaptive_video.begin().check.stall, lambda **q: stall_s(**q)),  # noqa: PLW0108
 }
 
 
@@ -86,7 +85,7 @@ def test_values_of_a_probe_are_the_students() -> None:
     check = Function(
         name="best",
         reference=lambda probe: max(probe(servers) for servers in (1, 2)),
-        cases=[{"probe": IDEAL}],
+        cases=[{"probe": ideal_ms}],
         unit="ms",
         tolerance=0.01,
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from netlab.base.errors import NetlabError
+from netlab.base.values import is_number, to_python
 from netlab.network.trace import Trace
 from netlab.runs.replications import interval
 from netlab.traffic.own_calls import RemoteObject
@@ -29,8 +30,9 @@ PROVIDED_RULES = {
     **{f"always {LADDER_MBPS[quality]}": settings.Always(quality) for quality in (2, 3)},
 }
 """The rules that the student's own must beat, by name; none keeps anything between chunks."""
-SAMPLES = 2
 DIFFERENCE_OFF_MBPS = 0.02
+LAST_BEGIN_S = 120
+"""The length of the trace in s: a beginning from there on is one of the others again."""
 
 
 @dataclass(kw_only=True, repr=False)
@@ -262,6 +264,8 @@ class BeginningsComparison(Build):
     """The scale of the student's trace."""
     replay: Callable[[Any, Trace, int], Player] = settings.watch
     """Plays a video again, to compare values."""
+    _last: tuple[Any, ...] = field(default=(), init=False, compare=False)
+    """The last comparison that was replayed: rule, beginnings, differences, and the result."""
 
     def __post_init__(self) -> None:
         """Set the conditions on the beginnings, the differences, the interval and the verdict of a comparison, in this
@@ -269,10 +273,12 @@ class BeginningsComparison(Build):
         """
         self.conditions = [
             Condition(
-                lambda found: MIN_SEEDS <= len(set(found["begins_s"])) == len(found["begins_s"]) <= MAX_SEEDS,
-                f"There must be {MIN_SEEDS} to {MAX_SEEDS} different beginnings.",
-                "begins_s is a list of seconds, all different.",
-                lambda found: f"{len(set(found['begins_s']))} different of {len(found['begins_s'])}",
+                lambda found: _are_beginnings(found["begins_s"]),
+                f"There must be {MIN_SEEDS} to {MAX_SEEDS} different beginnings, even seconds below {LAST_BEGIN_S}.",
+                "begins_s is a list of whole numbers, all different, and none is negative.",
+                lambda found: (
+                    f"{len(set(found['begins_s']))} different of {len(found['begins_s'])}: {found['begins_s']}"
+                ),
             ),
             Condition(
                 lambda found: self._wrong_beginning(found) is None,
@@ -304,18 +310,33 @@ class BeginningsComparison(Build):
         return super()._judge(answer)
 
     def _wrong_beginning(self, found: dict[str, Any]) -> float | None:
-        """Play the rule of a comparison and Throughput again from up to two of its beginnings; return the first
-        beginning in s from which their difference is not the student's, None if there is none. Raises ValueError if
-        there are not as many differences as beginnings.
+        """Play the rule of a comparison and Throughput again from all its beginnings, unless the last call had the same
+        comparison; return the first beginning in s from which their difference is not the student's, None if there is
+        none. Raises ValueError for beginnings that do not exist, or not as many differences.
         """
-        pairs = list(zip(found["begins_s"], found["differences"], strict=True))
-        for begin_s, difference in pairs[:: max(1, len(pairs) // SAMPLES)][:SAMPLES]:
-            trace = settings.mobile("train", self.scale, begin_s)
-            mine = self.replay(found["rule"], trace, settings.SHORT_CHUNKS).experience_mbps
-            bar = self.replay(settings.Throughput, trace, settings.SHORT_CHUNKS).experience_mbps
-            if abs(mine - bar - difference) > DIFFERENCE_OFF_MBPS:
-                return float(begin_s)
-        return None
+        if not _are_beginnings(found["begins_s"]):
+            raise ValueError("no such beginnings")
+        asked = (found["rule"], list(found["begins_s"]), list(found["differences"]))
+        if self._last[:-1] != asked:
+            pairs = zip(asked[1], asked[2], strict=True)
+            wrong = (begin_s for begin_s, difference in pairs if self._differs(asked[0], begin_s, difference))
+            self._last = (*asked, next(wrong, None))
+        return None if self._last[-1] is None else float(self._last[-1])
+
+    def _differs(self, rule: Any, begin_s: float, difference: float) -> bool:
+        """Return whether the experience of a rule minus that of Throughput, from this beginning, is not `difference`."""
+        trace = settings.mobile("train", self.scale, begin_s)
+        mine = self.replay(rule, trace, settings.SHORT_CHUNKS).experience_mbps
+        bar = self.replay(settings.Throughput, trace, settings.SHORT_CHUNKS).experience_mbps
+        return abs(mine - bar - difference) > DIFFERENCE_OFF_MBPS
+
+
+def _are_beginnings(begins_s: Sequence[float]) -> bool:
+    """Return whether these are enough different beginnings of the trace, which has a rate for each two seconds."""
+    exist = all(
+        is_number(to_python(begin_s)) and 0 <= begin_s < LAST_BEGIN_S and begin_s % 2 == 0 for begin_s in begins_s
+    )
+    return exist and MIN_SEEDS <= len(set(begins_s)) == len(begins_s) <= MAX_SEEDS
 
 
 def _is_interval_of(found: Sequence[float], differences: Sequence[float]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import netlab as nl
@@ -202,6 +203,12 @@ def finding(**fields: Any) -> dict[str, Any]:
     ("fields", "sentence"),
     [
         ({"begins_s": [0] * 8}, "8 to 30 different beginnings"),
+        ({"begins_s": [*range(0, 14, 2), 120]}, "even seconds below 120. Seen: 8 different of 8: [0, 2, 4"),
+        ({"begins_s": [*range(0, 14, 2), 13]}, "even seconds below 120"),
+        ({"begins_s": [*range(0, 14, 2), 0.5]}, "even seconds below 120"),
+        ({"begins_s": [*range(0, 14, 2), -2]}, "none is negative"),
+        ({"begins_s": [*range(2, 16, 2), True]}, "even seconds below 120"),
+        ({"begins_s": [*range(0, 14, 2), "14"]}, "even seconds below 120"),
         ({"begins_s": [0, 2], "differences": [1.2, 1.2]}, "8 to 30 different beginnings"),
         ({"differences": [-1.2] * 8}, "Each difference must be that of your rule and Throughput"),
         ({"interval": (1.2, 0.9)}, "must be that of the differences"),
@@ -211,10 +218,24 @@ def finding(**fields: Any) -> dict[str, Any]:
 )
 def test_each_part_of_the_comparison_is_judged(fields: dict[str, Any], sentence: str) -> None:
     passes(shown(), finding())
+    passes(shown(), finding(begins_s=list(np.arange(0.0, 16.0, 2.0))))
+    passes(shown(), finding(begins_s=np.arange(0, 16, 2)))
     assert sentence in failure_text(shown(), finding(**fields))
 
 
-def test_a_zero_within_rounding_of_the_intervals_edge_may_lie_on_either_side() -> None:
+@pytest.mark.parametrize("place", range(8))
+def test_each_difference_is_played_again_once(place: int) -> None:
+    differences = [1.2, 1.21, 1.19, 1.2, 1.2, 1.21, 1.19, 1.2]
+    differences[place] = 1.5
+    check, played = shown(), []
+    check.replay = lambda rule, trace, _chunks: played.append(trace) or video([2] if rule is Careful else [1])  # type: ignore[func-returns-value]
+    told = failure_text(check, finding(differences=differences, interval=nl.interval(differences)))
+    assert f"from {2 * place}.0 s on another value comes" in told
+    assert len(played) == 2 * (place + 1)
+
+
+def test_a_zero_within_rounding_of_the_intervals_edge_may_lie_on_either_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "DIFFERENCE_OFF_MBPS", 2)
     far = 1.535
     differences = [1.2, 1.2 + far, 1.2 - far, 1.2 + far, 1.2, 1.2 - far, 1.2 + far, 1.2 - far]
     mean, half = nl.interval(differences)
