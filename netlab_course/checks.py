@@ -33,6 +33,7 @@ from netlab_course.library_calls import is_netlabs_own
 from netlab_course.messages import AMBER, GREY, show_text
 from netlab_course.opaque import OpaqueFunction, underlying_function
 from netlab_course.prediction import predict
+from netlab_course.tries import MAX_TRY_CHARACTERS, TRIES_BY_HALVES, WRONG_TRIES, TryCounter, tries_in_words
 
 __all__ = [
     "Check",
@@ -50,11 +51,6 @@ __all__ = [
 
 _T = TypeVar("_T")
 MAX_CALL_S = 10.0
-WRONG_TRIES = "netlab_wrong_tries"
-"""The key of the number of wrong tries in the metadata of a check's output, where a grader reads it."""
-TRIES_BY_HALVES = 4
-"""The number of wrong numbers that a search by halves needs."""
-MAX_TRY_CHARACTERS = 40
 NOT_COUNTED = "But this is netlab's own function, which does not count in grading: write yours out."
 """The sentence about a right answer that is a function of netlab, which a grader withholds."""
 _PUBLIC_NAMES = ("hint", "hints_left", "judge", "name", "take")
@@ -107,13 +103,6 @@ class Misconception:
     """The message: the mistake, and the place to look."""
 
 
-def _tries_in_words(number: int, noun: str) -> tuple[str, ...]:
-    """Return a tuple with the sentence about a number of wrong tries, which the plural `noun` names, such as "letters";
-    an empty one for none or one.
-    """
-    return (f"Wrong {noun} so far: {number}.",) if number > 1 else ()
-
-
 def slips(*pairs: Any) -> list[Misconception]:
     """Return misconceptions from alternating wrong answers (numbers, or functions of the check's keyword arguments) and
     messages. Raises ValueError when the last message is missing.
@@ -147,16 +136,6 @@ class Hint:
     def __repr__(self) -> str:
         """Return a text that names the call which shows a hint, for a student who forgot the parentheses."""
         return f"For a hint add the parentheses: chapter.check.{self._check.key or '...'}.hint()"
-
-
-@dataclass(frozen=True)
-class TryCounter:
-    """The counter of wrong answers of a chapter."""
-
-    record: Callable[[str, str], int]
-    """Called with the key of a check and a wrong answer; returns the number of different ones so far."""
-    read: Callable[[str], int]
-    """Called with the key of a check; returns the number of different wrong answers so far."""
 
 
 @dataclass(kw_only=True, repr=False)
@@ -217,7 +196,7 @@ class Check:
         if result.status is Status.PASSED and self.on_pass is not None:
             self.on_pass(self.key)
         tries = self._count_tries(answer, result.status)
-        counted = _tries_in_words(tries, self._guesses) if result.status is Status.FAILED else ()
+        counted = tries_in_words(tries, self._guesses) if result.status is Status.FAILED else ()
         replace(result, sentences=(*result.sentences, *counted, *remarks)).show(
             "netlab-remarked" if remarks else "", {WRONG_TRIES: tries} if tries else {}
         )

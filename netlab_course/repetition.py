@@ -25,7 +25,7 @@ from netlab_course import replays
 from netlab_course.answers import with_unit
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.checks import Result, Status
-from netlab_course.conditions import Build, Condition, traffic_in_words
+from netlab_course.conditions import Build, Condition
 from netlab_course.repeated_measurements import (
     FIGURE_NAME,
     INTERVAL_NAME,
@@ -35,7 +35,7 @@ from netlab_course.repeated_measurements import (
     missing_refutation_parts,
     parse_answer,
 )
-from netlab_course.scenario_differences import differences, repeats
+from netlab_course.scenario_differences import repeats, scenario_in_words
 from netlab_course.statements import STATEMENT_VERDICTS, Statement
 
 _UNIT_FACTORS = (1e-6, 1e-3, 1e-2, 1 / 8, 8.0, 1e2, 1e3, 1e6)
@@ -44,7 +44,6 @@ _SCALED_UNITS = {("Mbit/s", 1e3): "kbit/s", ("ms", 1e-3): "s"}
 """The units in which students give values, by the unit of the exercise and the factor."""
 VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
-MAX_DIFFERENCES = 3
 MIN_REFUTATION_WORDS = 4
 # Relative margins: a mean may be rounded to four digits, a half width to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
@@ -154,7 +153,7 @@ class Repetition(Build):
                 lambda found: repeats(found.table, self.scenario()),
                 "What is repeated must be what the exercise describes.",
                 f"{self.made_by} makes it; nl.repeat(...) takes it as it is.",
-                lambda found: _scenario_in_words(found, self.scenario()),
+                lambda found: scenario_in_words(found.scenario, self.scenario()),
             ),
             Condition(
                 lambda found: (
@@ -426,20 +425,6 @@ class Repetition(Build):
             yield _interval_of(numbers), f"this is the column {column} of all flows together"
             for flow, rows in rows_by_flow.items():
                 yield _interval_of(numbers[rows]), f"this is the column {column} of the flow {flow}"
-
-
-def _scenario_in_words(found: RepeatedMeasurement, asked: Scenario) -> str:
-    """Return a text on the scenario of a measurement and its first three differences from the scenario `asked`."""
-    differing = list(differences(found.scenario, asked.to_dict()))
-    more = f"; {len(differing) - MAX_DIFFERENCES} more differences" if len(differing) > MAX_DIFFERENCES else ""
-    return f"{_summary(found)}. It differs in {'; '.join(differing[:MAX_DIFFERENCES])}{more}"
-
-
-def _summary(found: RepeatedMeasurement) -> str:
-    """Return the traffic, the rates of the links and the duration of the scenario of a measurement as text."""
-    rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
-    links = f"links of {', '.join(f'{rate:g}' for rate in dict.fromkeys(rates))} Mbit/s; " if rates else ""
-    return f"{traffic_in_words(found)}; {links}{found.scenario['duration_s']:g} s"
 
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:

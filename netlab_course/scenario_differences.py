@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 
 from netlab.runs.scenario import Scenario
+from netlab_course.conditions import traffic_in_words
+
+MAX_DIFFERENCES = 3
 
 
 def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
@@ -40,6 +44,18 @@ def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[
     yield from _field_differences(given.get("sysctls", {}), asked.get("sysctls", {}), "sysctls")
     if given["duration_s"] < asked["duration_s"]:
         yield f"duration_s={given['duration_s']:g}, less than {asked['duration_s']:g}"
+
+
+def scenario_in_words(given: Mapping[str, Any], asked: Scenario) -> str:
+    """Return a text on a student's scenario (the dict of its file), its traffic, the rates of its links and its duration,
+    and on its first three differences from the scenario `asked`.
+    """
+    rates = [link["rate_mbps"] for link in given["topology"]["links"] if link.get("rate_mbps") is not None]
+    links = f"links of {', '.join(f'{rate:g}' for rate in dict.fromkeys(rates))} Mbit/s; " if rates else ""
+    differing = list(differences(given, asked.to_dict()))
+    more = f"; {len(differing) - MAX_DIFFERENCES} more differences" if len(differing) > MAX_DIFFERENCES else ""
+    traffic = traffic_in_words(SimpleNamespace(scenario=given))
+    return f"{traffic}; {links}{given['duration_s']:g} s. It differs in {'; '.join(differing[:MAX_DIFFERENCES])}{more}"
 
 
 def _name_differences(given: Sequence[str], asked: Sequence[str], kind: str) -> Iterator[str]:

@@ -16,9 +16,9 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading.text import clean
-from netlab_course.checks import WRONG_TRIES
 from netlab_course.marks import INSTRUCTION, PROMPT
 from netlab_course.progress_store import MAX_TRIES
+from netlab_course.tries import WRONG_TRIES
 
 MAX_BYTES = 64 << 20
 MAX_CELLS = 5_000

@@ -11,8 +11,9 @@ from netlab.base.errors import one_of
 from netlab.widgets import Panel
 from netlab_course import cell_history, progress_store
 from netlab_course.chapters.unsupported import install_handler
-from netlab_course.checks import Check, TryCounter
+from netlab_course.checks import Check
 from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.tries import TryCounter
 
 
 class Exercises(SimpleNamespace):

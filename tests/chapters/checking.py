@@ -12,7 +12,8 @@ import jupytext  # type: ignore[import-untyped]
 
 import netlab as nl
 from netlab_course import chapters
-from netlab_course.checks import Check, Status, TryCounter
+from netlab_course.checks import Check, Status
+from netlab_course.tries import TryCounter
 
 
 def all_chapters() -> list[ModuleType]:

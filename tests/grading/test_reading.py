@@ -15,8 +15,8 @@ from netlab_classroom.grading.helper import GaveUpError, Helper
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.submission import AnswerCell, Cell
 from netlab_classroom.grading.text import clean, one_line
-from netlab_course.checks import WRONG_TRIES
 from netlab_course.marks import INSTRUCTION, PROMPT, strip_markdown
+from netlab_course.tries import WRONG_TRIES
 from tests.grading import classroom
 
 ASKED_NUMBER = AnswerCell("goodput", "goodput", "goodput_mbps", "goodput_mbps = ...")

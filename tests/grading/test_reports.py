@@ -16,7 +16,7 @@ from netlab_classroom.grading import flags, grade, judging, marking, merged, rep
 from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.roster import Entry
-from netlab_course.checks import WRONG_TRIES
+from netlab_course.tries import WRONG_TRIES
 from tests.grading import classroom, model
 
 RIGHT = {key: classroom.RIGHT_ANSWERS[key] for key in ("limit", "letter", "search", "why-words")}
