@@ -13,6 +13,7 @@ import pytest
 import netlab as nl
 from netlab_classroom.grading import marking, master
 from netlab_classroom.grading.examiner import Exercise
+from netlab_course.checks import Status
 from netlab_course.repetition import Repetition
 from netlab_course.statements import REFUTED, SUPPORTED
 from tests.chapters.checking import all_chapters, checks_of, names_of_cells
@@ -108,4 +109,5 @@ def test_two_copies_have_clear_verdicts_that_differ(chapter: Any) -> None:
         exercise = master.find(topic, ROOT).exercises()[check.key]
         assert isinstance(exercise, Exercise)
         assert points(topic, check, answer) == exercise.points
+        assert check.verdict(answer).status is Status.PASSED, "the same seeds give the same numbers"
         assert points(topic, check, [*answer[:VERDICT], copied]) == exercise.points - verdict_points(check, exercise)

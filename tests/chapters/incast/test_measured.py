@@ -126,6 +126,15 @@ def test_a_large_bound_passes_and_the_demonstrated_and_too_large_ones_do_not(tok
     assert chapter.check.marks_runs.judge(seeds(own, bound_ms=23)).status is Status.FAILED
 
 
+def test_runs_are_made_again_and_edited_times_are_found() -> None:
+    chapter = incast.begin()
+    check, runs = chapter.check.timer_runs, seeds(chapter.own, bound_ms=23)
+    assert check.verdict(runs).status is Status.PASSED
+    runs[3].requests.loc[7, "completion_s"] *= 0.999
+    assert check.judge(runs).status is Status.PASSED
+    assert "the run with seed 3 has other times when it is made again" in str(check.verdict(runs))
+
+
 @pytest.mark.parametrize("token", TOKENS)
 def test_the_least_room_passes_and_the_demonstrated_racks_do_not(token: str) -> None:
     """Two segments of each server, without those on the path, need room; with six packets less most answers are late."""
