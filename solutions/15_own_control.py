@@ -256,8 +256,8 @@ print(experiments.table(found))
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # Those that wait for a loss (CUBIC, DCTCP, AIMD) fill the queue: they get the most data through, here [[at more than twice Vegas' delay = bool(found.set_index("control").loc["cubic", "rtt95_ms"] > 2 * found.set_index("control").loc["vegas", "rtt95_ms"])]]. Vegas gives up
-# a little rate; BBR lies between them. Its power is [[the greatest of the four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]]. (At five other moments of
-# the trace it is greater than CUBIC's: see "other traces" below.)
+# a little rate, and its power is [[the greatest of Linux's four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]]. (At five other moments of
+# the trace Vegas has more power than CUBIC, too: see "other traces" below.) BBR lies between them, in delay and in power.
 #
 # </details>
 #
