@@ -171,9 +171,9 @@ SHORTCUTS = {
         "    return sigma_ms + float(np.trapezoid(nl.theory.late_share(load, sigma_ms, t), t))"),
     ),
     "flows of a moment": (
-        "congestion_collapse", "my_run", 1.25,
+        "congestion_collapse", "my_run", 0.5,
         ("my_run = nl.run(network, [nl.Udp('h1', 'h4', rate_mbps=1, duration_s=0.1), "
-        "nl.Udp('h2', 'h3', rate_mbps=own.my_mbps, duration_s=1)], 30)"),
+        "nl.Udp('h2', 'h3', rate_mbps=3, duration_s=1)], 30)"),
     ),
     "no sender of Reno but no other": (
         "congestion_control", "sawtooth", 1,

@@ -59,11 +59,13 @@ def _udp_mbps(run: Run) -> dict[tuple[str, str], float]:
     return {(item["src"], item["dst"]): item.get("rate_mbps", 0.0) for item in traffic_items(run)}
 
 
-def _drops(run: Run, interface: str) -> float:
-    """Return the number of packets that the queue of an interface, such as "r1-eth2", dropped in the whole run. Raises
-    IndexError if the run has no such interface.
+def _dropped_percent(run: Run) -> float:
+    """Return the packets that r2 drops on the way to h3 in a whole run, in per cent of those that cross the shared link.
+    Raises IndexError if the run has no such queues.
     """
-    return float(run.queues.loc[run.queues["interface"] == interface, "drops"].iloc[-1])
+    counts = run.queues.set_index("interface")
+    dropped, crossed = counts.loc[["r2-eth2"], "drops"].iloc[-1], counts.loc[["r1-eth2"], "sent_packets"].iloc[-1]
+    return float(100 * dropped / crossed) if crossed else 0.0
 
 
 class Checks:
@@ -114,10 +116,11 @@ class Checks:
             conditions=[
                 Condition(
                     lambda run: (
-                        _udp_mbps(run) == {("h1", "h4"): settings.MODEST_MBPS, ("h2", "h3"): own.my_mbps}
+                        set(_udp_mbps(run)) == set(settings.SEND_PAIRS)
+                        and _udp_mbps(run)[settings.SEND_PAIRS[0]] == settings.MODEST_MBPS
                         and share_slow_links(run, 1)
                     ),
-                    f"Two UDP flows must send all the time: h1 to h4 at 1 Mbit/s, h2 to h3 at {own.my_mbps:g} Mbit/s, and nothing else.",
+                    "Two UDP flows must send all the time: h1 to h4 at 1 Mbit/s, h2 to h3 at the rate of your choice, and nothing else.",
                     "Copy the list `senders` from above and change a rate.",
                     traffic_in_words,
                 ),
@@ -134,17 +137,18 @@ class Checks:
                 ),
                 minimum_duration(30, "duration_s=30"),
                 Condition(
-                    lambda run: _drops(run, "r2-eth2") > 0 and _drops(run, "r1-eth2") > 0,
-                    "Both queues on the way of h2 must drop.",
-                    "my_run.queues has their counters.",
-                    lambda run: f"{_drops(run, 'r1-eth2'):g} drops at r1, {_drops(run, 'r2-eth2'):g} at r2",
+                    lambda run: abs(_dropped_percent(run) - own.dropped_percent) <= settings.DROPPED_WITHIN,
+                    f"Of the packets that cross the shared link, {own.dropped_percent} % must be dropped behind it, at r2 "
+                    f"(within {settings.DROPPED_WITHIN} points).",
+                    "my_run.queues has the counters. Which part of what crosses is h2's, and which part does its exit take?",
+                    lambda run: f"{_dropped_percent(run):.0f} %",
                 ),
             ],
             right="The next cell reads the counters.",
             hints=[
-                "It is the run from above with another rate of h2.",
-                "Copy `senders` and change the 10; hand the list to nl.run with `network`.",
-                "nl.run(network, [...two flows...], duration_s=30, interval_s=1)",
+                "The run is the one from above with another rate of h2: nl.run(network, [...two flows...], duration_s=30, interval_s=1).",
+                "The shared link gives each sender a part of what it carries, in proportion to what it offers: h2 has x of 1 + x parts.",
+                "Of all that crosses, h2's exit takes its own rate over the rate of the shared link. The rest of h2's part is dropped.",
             ],
         )
 
