@@ -227,7 +227,6 @@ delay_prediction.compare(
 # </details>
 #
 # The last column is Little's law with the whole delay: at 50 % there is [[less than one packet = 0.5 / 1.6672 * seen["one size", 0.5].mean < 1]], at 95 % there are [[ten = 0.95 / 1.6672 * seen["one size", 0.95].mean | 9.5 .. 10.5]].
-# The link does the same work for each of them.
 #
 # Now look at the intervals. The one at 95 % is [[57 times as wide = seen["one size", 0.95].half_width / seen["one size", 0.5].half_width | 50 .. 63]] as the one at 50 %, although its runs are three times as long. Why?
 
@@ -436,7 +435,8 @@ print(
 # <details><summary><b>Why?</b> (Open it when you have an answer of your own.)</summary>
 #
 # One more call [[about doubles = 1.6 < late_next.mean / late_now.mean < 2.6]] the share of late packets, because the tail's time grows with $1/(1-\rho)$. The rest is no waste: other traffic can have it, if calls may overtake it.
-# Packets here come at random moments. Calls that send by a clock (after the summary) do better. Traffic in bursts does worse: there a load of 50 % can be too much.
+# Packets here come at random moments. Calls that send by a clock (after the summary) do better. Traffic in bursts does worse: by the argument of part 1,
+# packets in bursts of ten wait for [[15.8 ms = (0.5 * 1.6672 / 2 + 1.6672 * 9 / 2) / (1 - 0.5) | 15.8 .. 15.9]] on average at a load of 50 %, because each also waits for those of its burst that are ahead of it. That is as long as single packets at 95 %.
 #
 # </details>
 

@@ -113,6 +113,9 @@ def _load_of_a_call(service_ms: float) -> float:
 
 
 _WAIT_ALONE = "The limit is for wait and time on the line together: how long may the wait be?"
+MIN_CALLS = 4
+"""The smallest number of calls in a copy. With fewer, at most a third of the line is used, and one more call makes the share of
+late packets up to five times as large, not about twice."""
 _NEAR_FULL_LOAD = (
     "exp(-wait / mean wait) is for loads near 1, where the limit is many packets long. Which formula holds for a few?"
 )
@@ -138,11 +141,11 @@ class _Calls(Number):
     """The number before it is rounded down."""
 
     def tells_apart(self) -> bool:
-        """Return whether a measurement can decide the answer (its fraction is between 0.3 and 0.7) and no known mistake
-        gives the right number.
+        """Return whether a measurement can decide the answer (its fraction is between 0.3 and 0.7), enough calls fit, and
+        no known mistake gives the right number.
         """
         wrong = [answer for answer, _ in self.mistakes()]
-        return self.exactly > 1 and 0.3 < self.exactly % 1 < 0.7 and right_number(self) not in wrong
+        return self.exactly >= MIN_CALLS and 0.3 < self.exactly % 1 < 0.7 and right_number(self) not in wrong
 
 
 class Checks:

@@ -10,7 +10,7 @@ import pytest
 
 from netlab.runs.replications import interval
 from netlab_course.chapters import load_and_delay
-from netlab_course.chapters.load_and_delay import check
+from netlab_course.chapters.load_and_delay import check, settings
 from tests.chapters.checking import failure_text, passes
 
 TOKENS = ["", "anna", "ben"]
@@ -65,6 +65,17 @@ def test_an_approximation_gives_another_number_of_calls_in_each_copy(formula: ch
         assert wrong != right
         assert "For a hint" in failure_text(load_and_delay.begin(f"t{token}").check.calls, wrong)
     assert len(numbers) > 12, "a number that is tried at random must seldom be right"
+
+
+def test_one_more_call_about_doubles_the_late_packets_in_each_copy() -> None:
+    """The chapter says so to all students. With one to three calls it would be up to five times as many."""
+    for token in range(60):
+        own = load_and_delay.begin(f"t{token}").own
+        number = int(check.calls_that_fit(own, own.call_bytes + 42))
+        service_ms = settings.call_service_ms(own)
+        loads = [each * 50 * service_ms / 1000 for each in (number, number + 1)]
+        late, later = (check.exact_share(load, service_ms, own.late_ms) for load in loads)
+        assert 1.5 < later / late < 2.7
 
 
 def test_a_formula_for_loads_near_1_is_named() -> None:
