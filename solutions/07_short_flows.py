@@ -117,22 +117,12 @@ nl.plots.time_sequence(captured.packets, title=title).update_xaxes(range=[0, 0.4
 #
 # ## Part 2: the stairs
 #
-# After $j$ rounds $1 + 2 + 4 + \dots + 2^{j-1} = 2^j - 1$ initial windows have been sent. A transfer needs the smallest $j$ for which that is enough:
+# Let nothing be lost, the path be empty, and the link be so fast that the transfer never waits for it. Then time is counted in round trips. First comes a handshake (SYN there, SYN-ACK back), then
+# the rounds of slow start. As a function of the size the time is a staircase.
 #
-# $$j = \left\lceil \log_2\!\left(\frac{S}{W_0 M} + 1\right) \right\rceil$$
+# ### Exercise 1: derive it
 #
-# The time is one round trip for the handshake (SYN there, SYN-ACK back), one for each round but the last, and half of one for the last, which
-# ends with the arrival:
-#
-# $$T = T_0\left(j + \tfrac12\right) \qquad\text{(fast link)}.$$
-#
-# (A page that a client must *ask* for takes another half for the request: $j + 1$.)
-#
-# *When it holds*: nothing is lost, the path is empty, and the link is so fast that the transfer never waits for it. As a function of the size the time is a staircase.
-#
-# ### Exercise 1: write it
-#
-# Write the function for a fast link. A worked number to test yourself: 20 kB, 50 ms and an initial window of 4 segments give [[175 = stairs_ms(20_000, 50, 4) | .0f]] ms. Take
+# How many initial windows are sent in $j$ rounds, all together? So which $j$ does a transfer of $S$ bytes need? And which part of a round trip does the last round take until its data have *arrived*? Write the function. A worked number to test yourself: 20 kB, 50 ms and an initial window of 4 segments give [[175 = stairs_ms(20_000, 50, 4) | .0f]] ms. Take
 # 1448 bytes for a segment. Tolerance: [[tolerance]].
 
 
@@ -150,6 +140,16 @@ def stairs_ms(size_bytes, rtt_ms, initial_window_segments):
 chapter.check.stairs(stairs_ms)
 
 # %% [markdown] id="rates-text"
+# <details><summary><b>The formula</b> (Open it when you have your own.)</summary>
+#
+# In $j$ rounds $1 + 2 + 4 + \dots + 2^{j-1} = 2^j - 1$ initial windows are sent, so
+#
+# $$j = \left\lceil \log_2\!\left(\frac{S}{W_0 M} + 1\right) \right\rceil, \qquad T = T_0\left(j + \tfrac12\right).$$
+#
+# (A page that a client must *ask* for takes another half for the request: $j + 1$.)
+#
+# </details>
+#
 # ### Twelve sizes, three links
 #
 # One transfer after the other. Theory here adds the rate to your stairs: once the link needs longer than a round trip to send a

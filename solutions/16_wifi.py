@@ -56,20 +56,19 @@ wifi_prediction = nl.checks.predict(
 # | part | µs | what it is for |
 # |---|---|---|
 # | DIFS | 28 | everybody listens: is the medium free? |
-# | backoff | $7.5 \cdot 9$ on average | 0 to 15 slots of 9 µs, drawn at random, so that two seldom start together |
+# | backoff | 9 for each slot | 0 to 15 slots, drawn at random, so that two seldom start together |
 # | preamble | 20 | the receiver synchronizes |
-# | the frame | 4 for each symbol | a symbol has $4R$ bits; the frame has $8 (P + 64) + 22$ bits |
+# | the frame | 4 for each symbol | a symbol has $4R$ bits and is always sent whole |
 # | signal extension | 6 | a peculiarity of 802.11g |
 # | SIFS | 10 | the receiver switches to sending |
 # | ACK | 34 | "it came": each frame is acknowledged at once, because frames get lost on the air |
 #
-# $P$ (`payload_bytes`) is the application data of a datagram in bytes, $R$ (`rate_mbps`) the rate of the bits in a frame in Mbit/s. The 64 bytes are UDP 8, IP 20, and 36 for
-# the wireless frame; the 22 bits are the standard's SERVICE and tail bits. A symbol is sent whole, so the number of symbols is rounded up. The sum is $A$ (in µs), and the goodput $G = 8 P / A$ (in Mbit/s).
-# This holds for one sender that always has a packet waiting, without noise, and for rates of 24 Mbit/s or more.
+# $P$ (`payload_bytes`) is the application data of a datagram in bytes, $R$ (`rate_mbps`) the rate of the bits in a frame in Mbit/s. To the payload come 8 bytes of UDP, 20 of IP and 36 of
+# the wireless frame, and 22 bits of the standard (SERVICE and tail). The table holds for one sender that always has a packet waiting, without noise, and for rates of 24 Mbit/s or more.
 #
 # ### Exercise 1: the ceiling
 #
-# Write the function. A worked number: 500 bytes at 24 Mbit/s give 11.19 Mbit/s. Tolerance: [[tolerance]].
+# How long does a packet take on average, and how much data comes in that time? Write the function for the goodput. A worked number: 500 bytes at 24 Mbit/s give 11.19 Mbit/s. Tolerance: [[tolerance]].
 
 
 # %% id="air"
@@ -86,6 +85,12 @@ def udp_ceiling_mbps(payload_bytes, rate_mbps):
 chapter.check.air(udp_ceiling_mbps)
 
 # %% [markdown] id="air-run-text"
+# <details><summary><b>The formula</b> (Open it when you have your own.)</summary>
+#
+# $$A = 28 + 7.5 \cdot 9 + 20 + 4\left\lceil\frac{8\,(P + 64) + 22}{4R}\right\rceil + 6 + 10 + 34 \;\text{µs}, \qquad G = \frac{8P}{A}\;\text{Mbit/s}$$
+#
+# </details>
+#
 # Now measure it: the frames are real, the air is a model, without distance or noise. One flow for each payload, one after the other; each offers more than the
 # air carries, and its queue of 20 packets is never empty.
 

@@ -120,7 +120,7 @@ class Checks:
                 "This is the rate of the bits in a frame. Most of the time on the medium has none of your bits.",
             ),
             hints=[
-                "Add up the times of one row of the table, in µs; then 8 * payload_bytes bits come in that time.",
+                "Add up the times of all rows of the table, in µs, for one packet: 8 * payload_bytes bits come in that time.",
                 "Only the data frame depends on the payload: 26 µs, and 4 µs for each symbol.",
                 "A symbol carries 4 * rate_mbps bits, and only whole ones are sent. How many bits has the frame, with headers and tail?",
             ],
