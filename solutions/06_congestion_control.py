@@ -164,16 +164,21 @@ cost_guess.compare(losses["cost"][1], theory=price(10, 40))
 #
 # In part 1 the link was [[busy all the time = watched.intervals.query("flow == 'h1-h3 reno' and 2 < t_s < 10")["goodput_mbps"].mean() / 9.564 | 0.998 .. 1]] from slow start to the burst, although the window was halved every [[2.3 = (lambda t: (t[-1] - t[0]) / (len(t) - 1))([t for t in chapter.settings.loss_times_s(watched) if 2 < t < 10]) | .1f]] s. The queue was the reserve.
 #
-# ### Exercise 2: your own sawtooth
+# ### Exercise 2: design a sawtooth
 #
-# Your path has [[rate_mbps]] Mbit/s, [[delay_ms]] ms each way and a queue of [[room_packets]]
-# packets. One flow of Reno from `h1` to `h3`, for 20 s or more, its window read every 0.05 s or more often. Keep what `nl.run` returns.
+# Your path has [[rate_mbps]] Mbit/s and [[delay_ms]] ms each way. Choose its queue so that a tooth of Reno lasts **[[tooth_s]] s** (within 20 %). Think first: how high does the window get, how many
+# round trips is the climb, and how long are they while packets wait? Then run one flow from `h1` to `h3` for 40 s or more, its window read every 0.05 s or more often. Keep
+# what `nl.run` returns.
 
 # %% id="sawtooth"
 my_run = ...
 # BEGIN SOLUTION NO PROMPT
-my_path = path(own.rate_mbps, own.delay_ms, own.room_packets)
-my_run = nl.run(my_path, [reno], duration_s=30, interval_s=0.02)
+# The busy link sends the 3/8 W**2 segments of a tooth without a pause.
+my_frame_s = 1514 * 8 / (own.rate_mbps * 1e6)
+my_window = (own.tooth_s / my_frame_s * 8 / 3) ** 0.5
+my_queue_packets = round(my_window - 2 * own.delay_ms / 1000 / my_frame_s)
+my_path = path(own.rate_mbps, own.delay_ms, my_queue_packets)
+my_run = nl.run(my_path, [reno], duration_s=60, interval_s=0.02)
 # END SOLUTION
 
 # %% id="sawtooth-check"
@@ -222,8 +227,12 @@ plots.windows_figure(
 )
 
 # %% [markdown] id="four-why"
+# <details><summary><b>What we see</b> (Open it when you have an answer of your own.)</summary>
+#
 # One run each (six other starts: after the summary). From 5 to 10 s [[only Tahoe leaves the link idle = bool((experiments.summary(four)["goodput (Mbit/s)"].iloc[0] < 9.2) and (experiments.summary(four)["goodput (Mbit/s)"].iloc[1:] > 9.4).all())]], once a tooth. But look at
 # the mean round trip: [[64 = experiments.summary(four).loc["reno", "mean RTT (ms)"] | .0f]] ms with Reno, [[73 = experiments.summary(four).loc["cubic", "mean RTT (ms)"] | .0f]] with CUBIC, and [[48 = experiments.summary(four).loc["bbr", "mean RTT (ms)"] | .0f]] with BBR: its window is only a safety limit, it *paces* its segments.
+#
+# </details>
 
 # %% [markdown] id="changed-text"
 # ### Change one thing
@@ -306,7 +315,14 @@ print("Goodput with SACK in Mbit/s:", sack_mbps.round(2).to_dict())
 # $$\text{goodput} = \frac{M}{T} \cdot \frac{c}{\sqrt p}, \qquad c = \sqrt{3/2} = 1.22$$
 #
 # This is the *square-root formula* (Mathis and others, 1997) for *periodic* losses, one at the top of each tooth. In part 2
-# `c` is [[5 to 13 % below 1.22 = bool((1 - losses["c"] / 1.2247).between(0.045, 0.13).all())]].
+# `c` is [[5 to 13 % below 1.22 = bool((1 - losses["c"] / 1.2247).between(0.045, 0.13).all())]]. Why? Compare `sent between` with $\frac38 W^2$ of `W at a loss`.
+#
+# <details><summary><b>Our answer</b> (Open it when you have yours.)</summary>
+#
+# From loss to loss [[1.1 to 1.3 times = (losses["sent between"] / (3 / 8 * losses["W at a loss"] ** 2)).between(1.1, 1.3).all()]] as many segments are sent as a tooth has, because a round trip passes until the sender hears of a loss, and another one until it is
+# repaired. With that many, $1/p$ and $c$ agree with the formula [[within 3 % = float((losses["c"] * (losses["sent between"] / (3 / 8 * losses["W at a loss"] ** 2)) ** 0.5 / 1.2247 - 1).abs().max()) | 0 .. 0.03]].
+#
+# </details>
 #
 # If each packet is lost with probability $p$, some teeth end early and some grow tall, and the tall ones send
 # much. Then $c = 1.31$ (Ott and others, 1996). And if $p$ is large, the window is so small that three duplicate ACKs often cannot come:

@@ -177,8 +177,8 @@ SHORTCUTS = {
     ),
     "no sender of Reno but no other": (
         "congestion_control", "sawtooth", 1,
-        ("my_run = nl.run(chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets), [nl.Udp('h1', 'h3', rate_mbps=0.1)], "
-        "duration_s=20, interval_s=0.05)"),
+        ("my_run = nl.run(chapter.settings.path(own.rate_mbps, own.delay_ms, 60), [nl.Udp('h1', 'h3', rate_mbps=0.1)], "
+        "duration_s=40, interval_s=0.05)"),
     ),
     "a cut while no packet passes": (
         "short_flows", "cut", 1,

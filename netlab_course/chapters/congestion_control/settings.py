@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from netlab import theory
+from netlab.base.units import MS_PER_S
 from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab.network.link import Link
@@ -28,6 +29,19 @@ def formula_mbps(own: StudentValues) -> float:
     return float(theory.mathis_mbps(theory.MSS_BYTES, own.lossy_ms, loss_rate, c=theory.MATHIS_RANDOM_C))
 
 
+def _bdp_packets(own: StudentValues) -> float:
+    """Return the number of packets that the path of a student's copy holds without a queue."""
+    return theory.bdp_bytes(own.rate_mbps, 2 * own.delay_ms) / theory.tcp_wire_bytes()
+
+
+def tooth_queue_packets(own: StudentValues) -> float:
+    """Return the queue in packets with which a tooth of Reno lasts `own.tooth_s` s on the path of a student's copy, if
+    the link is always busy.
+    """
+    frames = own.tooth_s * MS_PER_S / theory.transmission_delay_ms(theory.tcp_wire_bytes(), own.rate_mbps)
+    return math.sqrt(8 / 3 * frames) - _bdp_packets(own)
+
+
 def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
     """Return the number of the statement of a student's copy (`own`) on the goodput of Reno, in Mbit/s, as
     `stated_mbps`.
@@ -39,12 +53,12 @@ NUMBERS = OwnNumbers(
     {
         "rate_mbps": (8, 6, 7, 9, 10, 12),
         "delay_ms": (30, 25, 28, 32, 35),
-        "room_packets": (20, 16, 18, 22, 24),
+        "tooth_s": (6, 5, 7, 8),
         "lost_per_thousand": (5, 4, 6, 7, 8),
         "lossy_ms": (40, 30, 36, 44, 50),
     },
-    # With the given queue, a loss must have a cost.
-    holds=lambda own: own.room_packets < 0.8 * own.rate_mbps * 2 * own.delay_ms * 1000 / 8 / 1514,
+    # The queue of exercise 2 must not be the answer of exercise 3.
+    holds=lambda own: abs(tooth_queue_packets(own) / _bdp_packets(own) - 1) > 0.25,
     derive=_derived_numbers,
 )
 

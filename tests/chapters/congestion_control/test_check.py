@@ -12,7 +12,10 @@ import pytest
 import netlab as nl
 from netlab.measure.results import Run
 from netlab_course.chapters import congestion_control
+from netlab_course.chapters.congestion_control import settings
+from netlab_course.chapters.congestion_control.check import Checks
 from netlab_course.checks import Status, right_number
+from netlab_course.own_numbers import StudentValues
 from tests.chapters.checking import failure_text, passes
 
 chapter = congestion_control.begin()
@@ -37,11 +40,11 @@ def test_a_cost_for_one_rate_only_is_no_function_of_the_path() -> None:
 
 
 def measured_run(
-    scenario: nl.Scenario | None = None, *, losses_s: tuple[float, ...] = (1, 3, 5, 7), retransmits: int = 2
+    scenario: nl.Scenario | None = None, *, losses_s: tuple[float, ...] = (1, 4, 10, 16, 22), retransmits: int = 2
 ) -> Run:
     """A run as a student would keep it, with losses at these times."""
     scenario = scenario or asked()
-    times_s = [round(0.5 * step, 1) for step in range(1, 41)]
+    times_s = [round(0.5 * step, 1) for step in range(1, 81)]
     intervals = pd.DataFrame(
         {
             "flow": "h1-h3 reno",
@@ -52,15 +55,15 @@ def measured_run(
     )
     empty = pd.DataFrame()
     return Run(
-        empty, intervals, empty, empty, empty, empty, empty, settings={"scenario": scenario.to_dict(), "network_s": 20}
+        empty, intervals, empty, empty, empty, empty, empty, settings={"scenario": scenario.to_dict(), "network_s": 40}
     )
 
 
 def asked(*others: Any, path: Any = None, **more: Any) -> nl.Scenario:
     """The scenario that the exercise asks for, with changes."""
-    network = path or chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets)
+    network = path or chapter.settings.path(own.rate_mbps, own.delay_ms, 63)
     traffic = more.pop("traffic", [nl.Tcp("h1", "h3", congestion="reno")])
-    return nl.Scenario(network, [*traffic, *others], **{"duration_s": 20, "interval_s": 0.05, **more})
+    return nl.Scenario(network, [*traffic, *others], **{"duration_s": 40, "interval_s": 0.05, **more})
 
 
 def reno(**more: Any) -> nl.Tcp:
@@ -84,26 +87,25 @@ def test_the_run_that_is_asked_for_passes() -> None:
             lambda: measured_run(asked(nl.Udp("h2", "h3", rate_mbps=200, start_s=10, duration_s=0.3))),
             "One TCP flow must be sent, from h1 to h3, without a window or a size, and nothing beside it.",
         ),
-        (lambda: measured_run(asked(path=chapter.settings.path())), "the rate, the delay and the queue"),
+        (lambda: measured_run(asked(path=chapter.settings.path())), "the rate and the delay"),
         (
-            lambda: measured_run(
-                asked(path=chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets, 0.01))
-            ),
+            lambda: measured_run(asked(path=chapter.settings.path(own.rate_mbps, own.delay_ms, 63, 0.01))),
             "lose nothing at random. Seen: r1-h3 with",
         ),
-        (lambda: measured_run(asked(duration_s=10)), "must send for 20 s or more. Seen: 10 s."),
+        (lambda: measured_run(asked(duration_s=10)), "must send for 40 s or more. Seen: 10 s."),
         (
-            lambda: measured_run(asked(traffic=[reno(start_s=15)], duration_s=30)),
-            "must send for 20 s or more. Seen: 15 s.",
+            lambda: measured_run(asked(traffic=[reno(start_s=15)], duration_s=50)),
+            "must send for 40 s or more. Seen: 35 s.",
         ),
         (
-            lambda: measured_run(asked(traffic=[reno(duration_s=8)], duration_s=30)),
-            "must send for 20 s or more. Seen: 8 s.",
+            lambda: measured_run(asked(traffic=[reno(duration_s=8)], duration_s=50)),
+            "must send for 40 s or more. Seen: 8 s.",
         ),
         (lambda: measured_run(asked(traffic=[reno(window_bytes=40_000)])), "without a window or a size"),
         (lambda: measured_run(asked(traffic=[reno(num_bytes=40_000)])), "without a window or a size"),
         (lambda: measured_run(asked(interval_s=0.1)), "every 0.05 s or more often"),
-        (lambda: measured_run(losses_s=(1,)), "fall 3 times"),
+        (lambda: measured_run(losses_s=(1,)), "2 teeth or more, of 6 s on average (within 20 %). Seen: no tooth."),
+        (lambda: measured_run(losses_s=(1, 8, 10, 12, 14)), "Seen: 3 teeth of 2.0 s."),
         (lambda: nl.Scenario, "expected what nl.run(...) returns"),
     ],
 )
@@ -114,13 +116,22 @@ def test_different_run_fails_with_the_missing_condition(run: Any, sentence: str)
         assert "1 of 6 conditions" in failure_text(chapter.check.sawtooth, answer)
 
 
+@pytest.mark.library
+@pytest.mark.parametrize("rate_mbps", settings.NUMBERS.values("rate_mbps"))
+def test_theory_finds_a_queue_for_each_rate(rate_mbps: int) -> None:
+    """The time of a tooth is measured in a run, in which the window gets a little above path and queue."""
+    values = StudentValues({**vars(own), "rate_mbps": rate_mbps})
+    path = settings.path(rate_mbps, own.delay_ms, round(settings.tooth_queue_packets(values)))
+    passes(Checks(values).sawtooth, nl.run(path, [reno()], duration_s=40, interval_s=0.05))
+
+
 def test_printed_output_is_no_run() -> None:
     assert chapter.check.sawtooth.judge(SimpleNamespace()).status is Status.FAILED
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_half_and_double_the_queue_get_the_same_answer_as_their_neighbours(factor: float) -> None:
-    """Else the queue of exercise 2, tried once more, would give the answer away."""
+    """Else a queue that was tried would give the answer away."""
     right = right_number(chapter.check.free)
     told, nearby = (failure_text(chapter.check.free, number * right) for number in (factor, 1.1 * factor))
     assert told.split("packets.")[1] == nearby.split("packets.")[1]
@@ -132,8 +143,8 @@ def opened(token: str) -> Any:
 
 
 @pytest.mark.parametrize("token", ["anna", "ben", "chris", "dora"])
-def test_every_copy_has_a_path_on_which_its_own_queue_is_too_small(token: str) -> None:
+def test_no_copy_has_the_queue_of_exercise_3_in_exercise_2(token: str) -> None:
     """Else exercise 3 would have been answered by exercise 2."""
     own = opened(token).own
-    assert own.room_packets < 0.85 * right_number(opened(token).check.free)
+    assert abs(settings.tooth_queue_packets(own) / float(right_number(opened(token).check.free)) - 1) > 0.25
     assert opened(token).check.cost.judge(by_area).status is Status.PASSED
