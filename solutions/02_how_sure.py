@@ -2,9 +2,6 @@
 # # How sure are you?
 #
 # **Two queues, one run each. One lost less. Does it always lose less?**
-#
-# A measurement is a number and a statement of how sure it is. This chapter is about the statement.
-#
 # After this chapter you can
 #
 # 1. give the mean of some runs with its 95 % interval, and say what the interval promises;
@@ -53,7 +50,7 @@ times_prediction = nl.checks.predict(
 # sometimes many come at once. Then the queue before the link fills up, and some are lost.
 #
 # We compare two queues. One has room for 20 packets, the other for 22. A longer queue never loses more of the same traffic, so we know which of them
-# loses less. (It also lets packets wait longer. The chapter *Queues that speak up* asks which queue is better.) Can a measurement tell which one loses less?
+# loses less. (It also lets packets wait longer.) Can a measurement tell which one loses less?
 
 
 # %% id="network" tags=["figure"]
@@ -79,7 +76,7 @@ print("Lost datagrams in per cent, and their mean delay in ms")
 print(experiments.rooms_table(small_table, other_table).round(2).to_string())
 
 # %% [markdown] id="rooms-why"
-# Look at the first row only. It is what you see if you make one run of each. The larger queue lost *more*: [[1.04 = other.iloc[0] | .2f]] % against [[0.96 = small.iloc[0] | .2f]] %. In
+# Look at the first row only: one run of each. The larger queue lost *more*: [[1.04 = other.iloc[0] | .2f]] % against [[0.96 = small.iloc[0] | .2f]] %. In
 # [[two = int((small.to_numpy() < other.to_numpy()).sum()) | 2 .. 2]] of the eight rows the order is wrong. With 200 runs of each (after the summary), and every run of one beside every run of the other,
 # [[59 % = 100 * float(np.greater.outer(*(values.to_numpy() for values in values_of["two queues"])).mean()) | 58.5 .. 59.5]] of the pairs have the right order. **One run of each is hardly better than a coin toss.**
 #
@@ -93,24 +90,21 @@ print(experiments.rooms_table(small_table, other_table).round(2).to_string())
 # | $h$ | `half_width` | of the values | half the width of the 95 % interval |
 # | $t_r$ | `student_t` | | Student's factor for $r$ values |
 #
-# Single runs scatter by the standard deviation
+# Single runs scatter by $s$. Its square, the *variance*, is the mean squared distance from the true mean. You know only $\bar x$, and the values lie nearer to
+# their own mean than to the true one. So divide the sum of the squares by $r-1$.
 #
-# $$s = \sqrt{\frac{1}{r-1}\sum_{i=1}^{r}\left(x_i-\bar x\right)^2}.$$
+# The mean of $r$ runs scatters less; its standard deviation is called the **standard error**. Two facts say how large it is. The variance of a sum of independent values is the sum of
+# their variances. And what is divided by $r$ has a standard deviation that is divided by $r$.
 #
-# The mean of $r$ runs scatters less, by $s/\sqrt r$. (This is the **standard error**.) The 95 % interval reaches from $\bar x - h$ to $\bar x + h$, where
-#
-# $$h = t_r\,\frac{s}{\sqrt r}.$$
-#
-# The factor $t_r$ is there because $s$ itself is a guess from a few values (Student, 1908). It is [[12.7 = student_t(2) | .1f]] for two values, [[2.78 = student_t(5) | .2f]] for five,
+# The 95 % interval reaches $t_r$ standard errors to each side of $\bar x$. The factor $t_r$ is there because $s$ itself is a guess from a few values (Student, 1908). It is [[12.7 = student_t(2) | .1f]] for two values, [[2.78 = student_t(5) | .2f]] for five,
 # [[2.09 = student_t(20) | .2f]] for twenty, and [[1.96 = student_t(5000) | .2f]] for very many. `nl.theory.student_t(5)` gives it.
 #
 # *When it holds*: the runs are independent, and their values are not far from normally distributed.
 #
-# ### Exercise 1: write it
+# ### Exercise 1: derive it
 #
-# Write the function. It takes a list of two or more numbers and returns two numbers: the mean, and half the width of the 95 % interval. A worked example
-# to test yourself: the values [[worked_text]] give [[worked_mean:.4g]] and [[worked_half:.4g]]. Tolerance: [[tolerance]]. (`np.mean` and `np.std` are there. Which `ddof` does the formula
-# for $s$ need?)
+# Derive $h$ from the two facts, on paper, and write the function. It takes a list of two or more numbers and returns two numbers: the mean, and $h$. A worked example
+# to test yourself: the values [[worked_text]] give [[worked_mean:.4g]] and [[worked_half:.4g]]. Tolerance: [[tolerance]]. (`np.mean` and `np.std` are there. Which `ddof` does $s$ need?)
 
 
 # %% id="interval"
@@ -126,11 +120,19 @@ def interval(values):
 chapter.check.interval(interval)
 
 # %% [markdown] id="twenty-text"
+# <details><summary><b>The formula</b> (Open it when you have your own.)</summary>
+#
+# $$s = \sqrt{\frac{1}{r-1}\sum_{i=1}^{r}\left(x_i-\bar x\right)^2}, \qquad h = t_r\,\frac{s}{\sqrt r}$$
+#
+# The sum of $r$ values has the variance $r s^2$, so the standard deviation $\sqrt r\, s$. The mean is the sum over $r$.
+#
+# </details>
+#
 # ### Twenty intervals
 #
-# What does "95 %" promise? To see it we need a case in which the truth is known. Here is one: a link that loses each datagram independently, with
+# What does "95 %" promise? Here is a case in which the truth is known: a link that loses each datagram independently, with
 # probability 0.1. Twenty flows of 200 datagrams each cross it. We repeat that with five seeds. So we have five values of each flow, and
-# twenty intervals. (They are computed with your function, if it passes its check.)
+# twenty intervals.
 
 # %% id="twenty" tags=["figure"]
 links = [nl.Link("h1", "r1"), nl.Link("r1", "h2", loss_rate=0.1)]
@@ -230,8 +232,7 @@ unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 #
 # <details><summary><b>Why?</b> (Open it when you have an answer of your own.)</summary>
 #
-# The two curves go up and down together: their correlation is [[0.99 = float(np.corrcoef(small, large)[0, 1]) | .2f]]. Subtracting removes what both have in common. The table is the
-# second experiment: with other seeds the same difference drowns in the scatter.
+# The two curves go up and down together: their correlation is [[0.99 = float(np.corrcoef(small, large)[0, 1]) | .2f]]. Subtracting removes what both have in common.
 #
 # </details>
 #
@@ -251,7 +252,7 @@ print(f"Room for 20 minus room for {changed_queue_packets}: {changed:.3f}")
 # %% [markdown] id="decision-text"
 # ### Exercise 3: three queues, twenty-four runs
 #
-# Which of three queues loses the fewest datagrams? They are called A, B and C, and none of them is a queue of part 1. `candidate("A")` is a scenario
+# Which of the queues A, B and C loses the fewest datagrams? `candidate("A")` is a scenario
 # with A in it: [[offered_kbps]] kbit/s at random moments over 5 Mbit/s, for 5 s. You may make **24 runs in all**. Hand over a list of three:
 #
 # - `my_tables`, a dictionary with a table of `nl.repeat` for each letter;
@@ -295,7 +296,7 @@ chapter.check.decision(my_decision)
 # %% [markdown] id="wrong-text"
 # ## Part 4: sure, and wrong
 #
-# An interval shows the scatter between your runs. It does not show an error that all of them share. Here are two traps.
+# An interval does not show an error that all runs share. Here are two traps.
 #
 # ### The warm-up
 #
@@ -314,9 +315,15 @@ rtt_ms = warm_up.set_index("left out (s)")["mean RTT (ms)"]
 half_ms = warm_up.set_index("left out (s)")["half width (ms)"]
 
 # %% [markdown] id="warm-up-why"
+# Which row would you publish? And would more runs improve the first row?
+#
+# <details><summary><b>Our answer</b> (Open it when you have yours.)</summary>
+#
 # With nothing left out the interval is [[279 ± 6 = f"{rtt_ms[0]:.0f} ± {half_ms[0]:.0f}" | s]] ms. But the mean in the long run, which it should give, is [[324 = rtt_ms[2] | .0f]] ms. **The interval is narrow, and far from the truth.** More runs
 # would make it narrower around the same wrong number. This is **bias**: an error that all runs share. The cure is to leave out the start, which is called the *warm-up*. The run
 # itself shows how long it lasts: from 2 s on it no longer matters how much is left out ([[324 = rtt_ms[3] | .0f]] ms with 3 s).
+#
+# </details>
 #
 # ### A seed that changes nothing
 #
@@ -340,17 +347,23 @@ print(clockwork.round(3).to_string(index=False))
 clock_losses = clockwork["loss rate"]
 
 # %% [markdown] id="clockwork-why"
-# Each row says ± 0: its three runs agree in [[every digit = bool((clockwork["half width"] == 0).all())]]. But a tenth of a millisecond moves the result from [[0.44 = clock_losses[0] | .2f]] to [[0.91 = clock_losses[1] | .2f]]. Nothing in this set-up is random, so the seed has nothing to
-# decide. The three runs are one run, made three times. **± 0 does not mean sure. It means that you have not varied what matters.** Here that is the moment of the start. If
+# Each row says ± 0. How sure are you of these three numbers?
+#
+# <details><summary><b>Our answer</b> (Open it when you have yours.)</summary>
+#
+# The three runs of a row agree in [[every digit = bool((clockwork["half width"] == 0).all())]]. But a tenth of a millisecond moves the result from [[0.44 = clock_losses[0] | .2f]] to [[0.91 = clock_losses[1] | .2f]]. Nothing in this set-up is random, so the seed has nothing to
+# decide. **± 0 does not mean sure. It means that you have not varied what matters.** Here that is the moment of the start. If
 # real senders start at any moment, draw that moment at random in each run.
+#
+# </details>
 #
 # Whenever an interval is zero, or much too good, ask what a seed changes.
 
 # %% [markdown] id="sentence-text"
 # ## Part 5: a published number
 #
-# The `epfl` lab (lab 5 of *TCP/IP Networking*, EPFL, 2021) sends 1 Mbit/s from `h1` and 4 Mbit/s from `h2` over one link of 5 Mbit/s. It is scenario A2 of the chapter UDP loss. The lab reports one
-# number for each: `h1` lost 3.58 %, `h2` lost 4.11 %. It does not say how sure they are. Here are eight runs of ours, with datagrams at random
+# The `epfl` lab (lab 5 of *TCP/IP Networking*, EPFL, 2021) sends 1 Mbit/s from `h1` and 4 Mbit/s from `h2` over one link of 5 Mbit/s. The lab reports one
+# number for each: `h1` lost 3.58 %, `h2` lost 4.11 %. Here are eight runs of ours, with datagrams at random
 # moments, and the interval of the difference.
 
 # %% id="modest"

@@ -136,8 +136,8 @@ def _interval(own: StudentValues) -> Intervals:
         right="It is what nl.interval does.",
         hints=[
             "Three things: the mean, the standard deviation of the values, Student's factor for so many values.",
-            "np.std(values, ddof=1) is s; nl.theory.student_t(len(values)) is the factor.",
-            "The half width is in the text of part 2: factor, s, and the root of a number that len(values) gives you.",
+            "np.std divides by the number of values less ddof; nl.theory.student_t(len(values)) is the factor.",
+            "The sum of r values has r times the variance of one. What is its standard deviation, and the mean's, which is the sum over r?",
         ],
     )
 
