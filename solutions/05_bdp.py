@@ -385,7 +385,7 @@ for packets in (33, changed_packets):
 flow, duration_s = nl.Tcp("h1", "h9"), nl.run_length_s(75, real_s=30)
 rooms = [16, 33, 45, 50, 53, 57, 80]
 labs = [nl.topologies.portfolio(queue_packets=(67, 100, room)) for room in rooms]
-found = nl.sweep([nl.Scenario(each, [flow], duration_s, interval_s=1) for each in labs])
+found = nl.sweep([nl.Scenario(each, [flow], duration_s, interval_s=0.1) for each in labs])
 by_room = dict(zip(rooms, found))
 experiments.queue_figure(by_room)
 
@@ -393,7 +393,8 @@ experiments.queue_figure(by_room)
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # After 25 s the goodput comes within 0.1 % of the limit with [[53 = experiments.enough_room(by_room) | .0f]] places, and not with 50; the formula says [[57 = experiments.formula_room_packets() | .0f]].
-# In the first 25 s less arrives, because they include slow start.
+# The window at a loss is larger than path and queue together, by [[up to six segments = float(by_room[53].intervals.query("t_s > 15")["cwnd_segments"].max()) - (200_000 / 1514 + 53) | 4.5 .. 6.5]], because a round trip passes until the sender hears of the loss.
+# With five more, $0.7\,(B + Q + 5) \ge B$ holds from [[52 places = 200_000 / 1514 / 0.7 - 200_000 / 1514 - 5 | 51 .. 52]] on. In the first 25 s less arrives, because they include slow start.
 #
 # </details>
 
