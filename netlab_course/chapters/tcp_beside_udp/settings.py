@@ -289,14 +289,16 @@ def crowd_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
 
 def crowd_row(run: Run) -> dict[str, float]:
     """Return values of a run by name: the goodputs after 1 s in Mbit/s of `TCP`, `each UDP` (the mean of the UDP flows)
-    and in `total`, and the packets `dropped` by the queue.
+    and in `total`, the mean number of packets `queued` after 1 s, and the packets `dropped` by the queue.
     """
     goodput = run.goodput_mbps(after_s=1)
+    queues = run.queues[run.queues["t_s"] > 1].groupby("interface")
     is_tcp = goodput.index.str.contains("cubic")
     return {
         "TCP": float(goodput[is_tcp].sum()),
         "each UDP": float(goodput[~is_tcp].mean()),
         "total": float(goodput.sum()),
+        "queued": float(queues["backlog_packets"].mean().max()),
         "dropped": float(run.queues["drops"].max()),
     }
 
