@@ -72,8 +72,8 @@ nl.plots.topology(steady, title="Two senders, one slow link")
 #
 # $$T = \max\left(T_0,\; W t_f\right).$$
 #
-# This holds for a single flow with a fixed window. **Power** is $G/T$: more is better. Kleinrock (1979) showed that for such a link
-# its peak is at the window that just fills the path.
+# This holds for a single flow with a fixed window. **Power** is $G/T$: more is better. At which window
+# does it peak, by these formulas?
 
 # %% [markdown] id="fixed-text"
 # ### Run it
@@ -162,7 +162,7 @@ print(f"between 28 and 44 segments, {powers.idxmax()} have the greatest power")
 # Below 33 segments the measured RTT is [[two to three milliseconds longer = bool((fixed.query("window < 33")["rtt_ms"] - 40).between(2, 3).all())]] than $T_0$: each frame takes 1.2 ms to be sent,
 # and an acknowledgement often waits for a second segment, which theory leaves out. (So it should be two frames' times: see "two frames longer", after the summary.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
 #
-# The curve has a corner. Up to it a larger window buys rate and costs no delay; beyond it a larger window buys delay and no rate. Of these six windows
+# The curve has a corner at the window that just fills the path. Up to it a larger window buys rate and costs no delay; beyond it a larger window buys delay and no rate. So power has its peak there (Kleinrock, 1979). Of these six windows
 # [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]] has the greatest power. Between 28 and 44, tried one by one, it is [[35 = powers.idxmax() | .0f]]: the measured RTT begins to grow two segments later than in theory, because one segment is always being
 # sent and one waits for its acknowledgement.
 #
