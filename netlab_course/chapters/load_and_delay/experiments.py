@@ -167,14 +167,20 @@ def length_figure(by_length: Mapping[float, pd.DataFrame]) -> go.Figure:
 
 
 def delays_ms(run: Run) -> Array:
-    """Return an array of the delay in ms of each packet from leaving h1 to its arrival at h2, in the order of arrival,
-    from a run with captures of both links; the queue must be first in, first out.
+    """Return an array of the delay in ms of each UDP datagram from leaving h1 to its arrival at h2, in the order of
+    arrival, from a run with captures of both links; the datagrams of a flow must keep their order, and none may be lost.
     """
-    packets = run.packets
-    left_s = packets.loc[(packets["node"] == "h1") & packets["departs"], "t_s"].to_numpy(dtype=float)
-    arrived_s = packets.loc[(packets["node"] == "h2") & ~packets["departs"], "t_s"].to_numpy(dtype=float)
-    found: Array = MS_PER_S * (arrived_s - left_s[: len(arrived_s)])
-    return found
+    datagrams = run.packets[run.packets["protocol"] == "udp"]
+    left_s = _times_by_number(datagrams[(datagrams["node"] == "h1") & datagrams["departs"]])
+    arrived_s = _times_by_number(datagrams[(datagrams["node"] == "h2") & ~datagrams["departs"]])
+    delays_s = arrived_s - left_s.reindex(arrived_s.index)
+    return MS_PER_S * np.asarray(delays_s, dtype=np.float64)
+
+
+def _times_by_number(datagrams: pd.DataFrame) -> "pd.Series[float]":
+    """Return the times in s of captured datagrams in their order, by flow and number in the flow."""
+    flow = ["src", "dst", "src_port", "dst_port"]
+    return datagrams.assign(number=datagrams.groupby(flow).cumcount()).set_index([*flow, "number"])["t_s"]
 
 
 def queue_waits_ms(run: Run) -> Array:
@@ -248,7 +254,7 @@ def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 2
 
 
 def late_percent(run: Run, limit_ms: float) -> float:
-    """Return the percentage of the packets of a run with captures of both links that took longer than `limit_ms` from
-    h1 to h2.
+    """Return the percentage of the UDP datagrams of a run with captures of both links that took longer than `limit_ms`
+    from h1 to h2.
     """
     return float(100 * (delays_ms(run) > limit_ms).mean())

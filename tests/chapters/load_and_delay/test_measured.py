@@ -81,6 +81,15 @@ def test_the_calls_that_fit_are_in_time_and_one_more_is_not() -> None:
     assert late[0] < 1 < late[1]
 
 
+def test_captures_have_the_delays_of_calls_beside_a_download_and_of_nothing_else() -> None:
+    """Open exercise 1: a fair queue lets calls overtake the download, so packets do not arrive in the order of leaving."""
+    line = nl.topologies.chain([None, 2], [0, 0], 10_000, aqm="fq")
+    call = nl.Udp("h1", "h2", rate_mbps=0.0688, payload_bytes=172, spacing="random")
+    run = nl.run(line, [*[call] * 8, nl.Tcp("h1", "h2")], duration_s=10, captures=CAPTURES)
+    delays_ms = run.flows.loc[run.flows["kind"] == "udp", "delay_ms"]
+    agrees("mean delay (ms)", experiments.delays_ms(run).mean(), delays_ms.mean(), relative=0.002)
+
+
 @pytest.mark.slow
 def test_sixty_runs_of_8_s_are_too_short_on_average() -> None:
     mean, half = nl.interval(nl.repeat(settings.one_size(0.95, 8), seeds=60)["delay_ms"])
