@@ -654,8 +654,8 @@ for late_ms in my_starts_ms:
 # 2. The `epfl` sender uses datagrams of 125 bytes below 50 kbit/s. What is the limit of our link for them? Predict, then measure.
 # 3. A voice call tolerates 20 ms of waiting. How many packets may the queue hold at 5 Mbit/s? Build that link and find the price.
 # 4. Start `h1` of scenario A2 (with `spacing="even"`) 0.5, 1, 1.5 … ms after `h2`. Who loses, as a function of the start?
-# 5. Give the hidden path's slowest link `loss_rate=0.02`. Does your search still find the rate? If not, improve it.
-# 6. **Challenge.** Let `h2` send 10 Mbit/s through the bottleneck while you probe. Can you still find its *rate*, in the budget of exercise 5? Dovrolis
+# 5. Write `probe` yourself, as a run over a path of yours whose slowest link has `loss_rate=0.02`. Does your search still find the rate? If not, improve it.
+# 6. **Challenge.** On that path, without the random loss, let a second host send 10 Mbit/s through the bottleneck while you probe. Can you still find its *rate*, in the budget of exercise 5? Dovrolis
 #    and others look at the distance between packets.
 #
 # ## Sources
