@@ -602,7 +602,7 @@ udp_flows = {("usual", count): [iperf_udp()] * count for count in (1, 2, 3, 4)}
 buffers_bytes = {"half": usual_bytes // 2, "twice": 2 * usual_bytes, "never waits": None}
 udp_flows |= {(name, 1): [iperf_udp(size)] for name, size in buffers_bytes.items()}
 contests = {
-    case: nl.Scenario(cable, [nl.Tcp("h1", "h2"), *udp], duration_s=3, interval_s=0.5)
+    case: nl.Scenario(cable, [nl.Tcp("h1", "h2"), *udp], duration_s=3, interval_s=0.1)
     for case, udp in udp_flows.items()
 }
 cable_table = settings.crowd_table(nl.sweep(contests))

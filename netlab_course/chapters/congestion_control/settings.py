@@ -53,7 +53,7 @@ NUMBERS = OwnNumbers(
     {
         "rate_mbps": (8, 6, 7, 9, 10, 12),
         "delay_ms": (30, 25, 28, 32, 35),
-        "tooth_s": (6, 5, 7, 8),
+        "tooth_s": (6, 7, 5, 8),
         "lost_per_thousand": (5, 4, 6, 7, 8),
         "lossy_ms": (40, 30, 36, 44, 50),
     },

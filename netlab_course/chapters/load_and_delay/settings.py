@@ -53,11 +53,11 @@ NUMBERS = OwnNumbers(
         "worked_rate_mbps": (10, 8, 12, 16, 20, 25),
         "worked_payload_bytes": (500, 400, 600, 700, 800, 900),
         "worked_percent": (60, 50, 70, 75),
-        "busy_rate_mbps": (5, 6, 8, 10),
+        "busy_rate_mbps": (5, 8, 6, 10),
         "line_rate_mbps": (2, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2.2, 2.4),
         "call_bytes": (172, 92, 132, 212, 252),
         # A limit of a few packets' times: there the exponential law for loads near 1 is far from the exact share.
-        "late_ms": (5, 4, 6),
+        "late_ms": (5, 6, 4),
     },
     derive=_derived_numbers,
 )
