@@ -320,7 +320,7 @@ print("Goodput with SACK in Mbit/s:", sack_mbps.round(2).to_dict())
 # <details><summary><b>Our answer</b> (Open it when you have yours.)</summary>
 #
 # From loss to loss [[1.1 to 1.3 times = (losses["sent between"] / (3 / 8 * losses["W at a loss"] ** 2)).between(1.1, 1.3).all()]] as many segments are sent as a tooth has, because a round trip passes until the sender hears of a loss, and another one until it is
-# repaired. With that many, $1/p$ and $c$ agree with the formula [[within 3 % = float((losses["c"] * (losses["sent between"] / (3 / 8 * losses["W at a loss"] ** 2)) ** 0.5 / 1.2247 - 1).abs().max()) | 0 .. 0.03]].
+# repaired. With so many between losses, $c$ agrees with the formula [[within 3 % = float((losses["c"] * (losses["sent between"] / (3 / 8 * losses["W at a loss"] ** 2)) ** 0.5 / 1.2247 - 1).abs().max()) | 0 .. 0.03]].
 #
 # </details>
 #

@@ -63,7 +63,7 @@ wifi_prediction = nl.checks.predict(
 # | SIFS | 10 | the receiver switches to sending |
 # | ACK | 34 | "it came": each frame is acknowledged at once, because frames get lost on the air |
 #
-# $P$ (`payload_bytes`) is the application data of a datagram in bytes, $R$ (`rate_mbps`) the rate of the bits in a frame in Mbit/s. To the payload come 8 bytes of UDP, 20 of IP and 36 of
+# $P$ (`payload_bytes`) is the application data of a datagram in bytes, $R$ (`rate_mbps`) the rate of the bits in a frame in Mbit/s. A frame has, beside the payload, 8 bytes of UDP, 20 of IP and 36 of
 # the wireless frame, and 22 bits of the standard (SERVICE and tail). The table holds for one sender that always has a packet waiting, without noise, and for rates of 24 Mbit/s or more.
 #
 # ### Exercise 1: the ceiling
