@@ -344,18 +344,29 @@ long_prediction.compare(
 #
 # A full queue does not drop at random: it drops what comes at the wrong moment. A colleague says: "The packets of h1-h9 come at the wrong moment again and again, because nothing in the network is random." Test it. Let the six Reno flows send once more,
 # three draws or more of 30 s, with the same links and drop-tail queues between the routers. Change only the links of the hosts (`link.a` or `link.b` begins with "h"): a `jitter_ms` there, with as much `delay_ms`, makes moments random.
-# If the colleague is right, h1-h9 gets twice as much at least. Keep the run as `my_run`, and print the mean goodput of each pair.
+# If the colleague is right, h1-h9 gets twice as much at least. Keep the run as `my_run`. Then run the same delay without jitter, and print h1-h9's mean goodput in both.
 
 # %% id="bias"
 my_run = ...
 # BEGIN SOLUTION NO PROMPT
-my_links = [
-    nl.Link(link.a, link.b, delay_ms=2, jitter_ms=2) if "h" in link.a + link.b else link
-    for link in network.links
-]
-my_network = nl.Topology(network.hosts, network.routers, network.switches, my_links)
-my_run = nl.run(contest(my_network, six, congestion="reno", **common))
-print(chapter.settings.by_draw(my_run, six).mean().round(2).to_string())
+def my_scenario(delay_ms, jitter_ms):
+    """Six Reno flows; the links of the hosts have this delay and jitter."""
+    links = [
+        nl.Link(link.a, link.b, delay_ms=delay_ms, jitter_ms=jitter_ms)
+        if "h" in link.a + link.b
+        else link
+        for link in network.links
+    ]
+    my_network = nl.Topology(network.hosts, network.routers, network.switches, links)
+    return contest(my_network, six, congestion="reno", **common)
+
+
+my_run = nl.run(my_scenario(2, 2))
+my_controls = nl.sweep({delay_ms: my_scenario(delay_ms, 0) for delay_ms in (2, 3, 4)})
+my_long = {}
+for delay_ms, run in {"2, random": my_run, **my_controls}.items():
+    my_long[delay_ms] = nl.interval(chapter.settings.by_draw(run, six)["h1-h9"])
+    print(f"{delay_ms} ms: {my_long[delay_ms]:.1f} Mbit/s")
 # END SOLUTION
 
 # %% id="bias-check" tags=["minutes-8"]
@@ -384,7 +395,8 @@ for pair, mbps in by_draw.mean().items():
 # no doubt that it is several times. By the square-root formula the rate then falls by a factor of $\sqrt{8}$, from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut [[about twice = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[1]) | 1.5 .. 2.5]] as often.
 #
 # Floyd and Jacobson (1992) call it a *bias* that the packets of some flows come at the wrong moment again and again. A little randomness makes it smaller: here
-# RED does not remove it, and the jitter of exercise 3 nearly does. (Jitter needs delay, which makes short round trips longer by more, in proportion. Delay without jitter tells how much that matters.)
+# RED does not remove it, and the jitter of exercise 3 takes most of it away: with 2 ms h1-h9 has [[2.0 = my_long["2, random"].mean | .1f]] Mbit/s. (The formula gives [[2.5 = chapter.settings.allocations({pair: rtt_ms + 8 for pair, rtt_ms in chapter.settings.EMPTY_RTTS_MS.items()}).loc["h1-h9", "square root"] | .1f]] there, because delay makes short round trips longer by more, in proportion.)
+# Delay without jitter gives it [[1.1, 0.7 and 1.6 = ", ".join(f"{my_long[delay_ms].mean:.1f}" for delay_ms in (2, 3, 4)) == "1.1, 0.7, 1.6"]] Mbit/s with 2, 3 and 4 ms: packets come at other moments, which are just as fixed, and whom they favour depends on them.
 
 # %% [markdown] id="judge-words"
 # ### Exercise 4: judge it

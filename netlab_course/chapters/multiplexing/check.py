@@ -189,6 +189,17 @@ def _hosts_add_only_delay(run: Run) -> bool:
     ) and all((shape.get("delay_ms") or 0) <= MAX_HOST_DELAY_MS for shape in shapes)
 
 
+def _every_flow_has_jitter(run: Run) -> bool:
+    """Return whether each flow of a run crosses a link of a host that delays packets by different times."""
+    hosts = {
+        end
+        for link in run.scenario["topology"]["links"]
+        for end in (link["a"], link["b"])
+        if end.startswith("h") and (link.get("jitter_ms") or 0) > 0
+    }
+    return all({flow["src"], flow["dst"]} & hosts for flow in traffic_items(run))
+
+
 def _bias() -> Measurement:
     """Return the check of a student's run of the six flows in which packets come at random moments; it is the same for
     all students.
@@ -212,10 +223,13 @@ def _bias() -> Measurement:
                 ),
             ),
             Condition(
-                _hosts_add_only_delay,
-                f"A link of a host may have only jitter_ms and delay_ms, at most {MAX_HOST_DELAY_MS} ms.",
-                "nl.Link(link.a, link.b, delay_ms=..., jitter_ms=...).",
-                lambda run: "another field, or a longer delay",
+                lambda run: _hosts_add_only_delay(run) and _every_flow_has_jitter(run),
+                f"A link of a host may have only jitter_ms and delay_ms, at most {MAX_HOST_DELAY_MS} ms, and each flow must cross "
+                "one with a jitter_ms.",
+                "nl.Link(link.a, link.b, delay_ms=..., jitter_ms=...). Delay without jitter is the control run.",
+                lambda run: (
+                    "a flow without jitter" if _hosts_add_only_delay(run) else "another field, or a longer delay"
+                ),
             ),
             Condition(
                 # A flow alone, or on other links, has this goodput without any jitter.
@@ -223,6 +237,7 @@ def _bias() -> Measurement:
                     _draws_of_reno(run)
                     and _between_routers(run) == usual
                     and _hosts_add_only_delay(run)
+                    and _every_flow_has_jitter(run)
                     and _long_mbps(run) >= MIN_LONG_MBPS
                 ),
                 f"Beside the others, h1-h9 must get {MIN_LONG_MBPS} Mbit/s or more on average.",
@@ -230,7 +245,7 @@ def _bias() -> Measurement:
                 lambda run: f"{_long_mbps(run):.2f} Mbit/s",
             ),
         ],
-        right="So the rest was timing: when moments are random, the square-root formula is near (2.0 Mbit/s).",
+        right="So most of the rest was timing. What does the same delay do without jitter?",
         hints=[
             "Random moments: a link whose jitter_ms is not 0 delays each packet by another time.",
             "Jitter goes both ways, so jitter_ms must not exceed delay_ms. Is it longer than the time of a few frames?",

@@ -196,11 +196,15 @@ def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.Data
     return pd.DataFrame(rows, columns=columns)
 
 
+EMPTY_RTTS_MS = {"h1-h9": 80, "h2-h7": 20, "h3-h4": 60, "h7-h5": 40, "h8-h9": 20, "h6-h9": 20}
+"""The round-trip time in ms of the empty path of each of the six crossing flows."""
+
+
 def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
     """Return a table of the theoretical goodputs in Mbit/s of the six crossing flows (the index): max-min, and by
     Reno's square root, which depends on the round-trip times in ms by flow (None: the times of the empty paths).
     """
-    rtts_ms = rtts_ms or {"h1-h9": 80, "h2-h7": 20, "h3-h4": 60, "h7-h5": 40, "h8-h9": 20, "h6-h9": 20}
+    rtts_ms = rtts_ms or EMPTY_RTTS_MS
     table = pd.DataFrame(
         {
             "max-min": theory.max_min_mbps(CAPACITIES_MBPS, CROSSING),
