@@ -77,8 +77,8 @@ print(experiments.rooms_table(small_table, other_table).round(2).to_string())
 
 # %% [markdown] id="rooms-why"
 # Look at the first row only: one run of each. The larger queue lost *more*: [[1.04 = other.iloc[0] | .2f]] % against [[0.96 = small.iloc[0] | .2f]] %. In
-# [[two = int((small.to_numpy() < other.to_numpy()).sum()) | 2 .. 2]] of the eight rows the order is wrong. With 200 runs of each (after the summary), and every run of one beside every run of the other,
-# [[59 % = 100 * float(np.greater.outer(*(values.to_numpy() for values in values_of["two queues"])).mean()) | 58.5 .. 59.5]] of the pairs have the right order. **One run of each is hardly better than a coin toss.**
+# [[two = int((small.to_numpy() < other.to_numpy()).sum()) | 2 .. 2]] of the eight rows the order is wrong. With 200 runs of each (after the summary)
+# [[59 % = 100 * float(np.greater.outer(*(values.to_numpy() for values in values_of["two queues"])).mean()) | 58.5 .. 59.5]] of all pairs have the right order. **One run of each is hardly better than a coin toss.**
 #
 # ## Part 2: the interval
 #
