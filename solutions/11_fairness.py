@@ -88,16 +88,16 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 #
 # $$\frac{1}{T} = n\,\frac{W}{2}, \qquad\text{so}\qquad W = \frac{2}{nT} \quad\text{and}\quad G \propto \frac{W}{T} \propto \frac{1}{n\,T^2}.$$
 #
-# Everything now depends on $n$. There are two clear cases.
+# There are two clear cases.
 #
-# - **Synchronized losses**: both flows lose packets at the same time. Both have the same $n$, so $G \propto 1/T^2$: $e = 2$.
+# - **Synchronized losses**: both flows lose packets at the same time, with the same $n$, so $G \propto 1/T^2$: $e = 2$.
 # - **Random losses**: each packet is lost independently, with the same chance $p$. A flow that sends more loses more often, $n \propto p\,G$. Then
 #   $G \propto 1/(p\,G\,T^2)$. Multiply by $G$ and take the root: $G \propto 1/(T\sqrt p)$, so $e = 1$. This is the square-root formula (chapter on congestion control).
 #
 # **CUBIC**, Linux's default, counts time, not round trips, so distance costs less. With synchronized losses $G \propto 1/T$: $e = 1$. With random losses
 # $G \propto T^{-1/4} p^{-3/4}$: $e = \tfrac14$.
 #
-# All of this holds for long flows without timeouts, and CUBIC's part on long paths only: on short ones it grows as Reno does.
+# This holds for long flows without timeouts, and for CUBIC on long paths only: on short ones it grows as Reno does.
 #
 # Two flows that fill a link share its limit in the ratio $G_\text{far}/G_\text{near} = (T_\text{near}/T_\text{far})^e$.
 
@@ -118,12 +118,12 @@ far_mbps = one_run.goodput_mbps(after_s=60).iloc[0]
 far_prediction.compare(far_mbps, theory=share(limit_mbps, 800, 300, 1))
 
 # %% [markdown] id="many-text"
-# The theory printed here is the published one: $e = 1$, a full link, and no queueing. The run is far from it. Look at
+# The theory printed here is the published one: $e = 1$, a full link, no queueing. Look at
 # the windows: which flows are cut when the queue is full?
 #
-# One run is one draw: four minutes hold few losses. So we make six runs for each of two senders
-# and two queues, each with other starting moments and another seed. The second is a **gentle RED** (Random Early Detection): it drops
-# packets at random, long before it is full, more of them the longer it is. The next chapter explains how RED works.
+# Four minutes hold few losses. So we make six runs for each of two senders
+# and two queues, each with other starting moments and another seed. The second queue is a **gentle RED** (Random Early Detection): it drops
+# packets at random, long before it is full, more of them the longer it is.
 
 
 # %% id="draw"
@@ -152,7 +152,7 @@ experiments.parts_figure(found, share)
 print(experiments.parts_table(found).to_string(index=False))
 
 # %% [markdown] id="many-why"
-# Three columns of the table say why: *cuts*, *queueing* and *both*.
+# Two columns of the table say why: *cuts* and *queueing*.
 #
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
@@ -164,22 +164,18 @@ print(experiments.parts_table(found).to_string(index=False))
 # 800 / 300 = 2.67. With drop-tail [[130 to 160 ms = bool((found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean()["near_rtt_ms"] - 300).between(125, 165).all())]] of waiting make this ratio [[2.1 to 2.2 = bool((found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_rtt_ms", "near_rtt_ms"] ].mean().eval("far_rtt_ms / near_rtt_ms")).between(2.05, 2.25).all())]]: a long queue makes distances more alike. So
 # theory must use $T$ as it is under load, and the figure does.
 #
-# *Both* is what the two flows carry together. With the gentle RED Reno leaves [[about a seventh = 1 - float(found.query("congestion == 'reno' and queue == 'gentle RED'")[ ["far_mbps", "near_mbps"] ].sum(axis=1).mean()) / 4.78 | 0.12 .. 0.17]] of the link's 4.78 Mbit/s idle.
-#
 # </details>
 
 # %% [markdown] id="changed-text"
 # ### Change one thing
 #
-# A drop-tail queue of 400 packets in place of 100, and two Reno flows. Does the far flow get a larger part? Say it, then run the cell. Does $e = 2$ at the measured times explain its part?
+# Reno, and a drop-tail queue of 400 packets in place of 100. Does the far flow get a larger part? Say it, then run the cell. Does $e = 2$ at the measured times explain it?
 
 # %% id="changed"
 changed_packets = 400
 longer = two_distances(800, 300, queue_packets=changed_packets)
-scenarios = {
-    ("reno", "longer", 800, seed): draw(longer, two_pairs, "reno", seed)
-    for seed in range(1, 7)
-}
+cases = [("reno", "longer", 800, seed) for seed in range(1, 7)]
+scenarios = {case: draw(longer, two_pairs, "reno", case[-1]) for case in cases}
 before = found.query("congestion == 'reno' and queue == 'drop-tail'")
 after = experiments.distances(nl.sweep(scenarios))
 for packets, rows in {100: before, changed_packets: after}.items():
@@ -187,35 +183,46 @@ for packets, rows in {100: before, changed_packets: after}.items():
     theory = near_ms**2 / (far_ms**2 + near_ms**2)  # e = 2
     print(f"{packets}: far {part:.0%}, theory {theory:.0%}; {far_ms:.0f}, {near_ms:.0f} ms")
 
-# %% [markdown] id="repeated-text"
-# ### Exercise 1: your own distances
+# %% [markdown] id="planned-text"
+# ### Exercise 1: how many runs?
 #
-# `far_and_near` has two Reno flows behind the gentle RED: the far one with [[far_ms]] ms, the near one with [[near_ms]] ms. How many times as
-# much as the far flow does the near one get? Theory for random losses ($e = 1$) says $T_\text{far}/T_\text{near}$, both as measured under load (column `rtt_ms`, mean of your seeds).
-# Show with an interval where theory lies.
+# `far_and_near` has two Reno flows behind the gentle RED, with [[far_ms]] and [[near_ms]] ms. Which part of both goodputs, in %, does the far one get?
+# You want to know it to ± [[half_percent]] %.
+#
+# 1. `my_pilot` is the table of six runs.
+# 2. `my_planned`: how many runs have that half width, if they scatter like these six? (Chapter "How sure?", exercise 2.) Let the cell compute it from `my_pilot`, because a grader draws other seeds.
+# 3. `my_table` has that many runs, but at most 16, and `my_interval` is the interval of their parts.
+# 4. `my_verdict`: is the half width "reached" or "missed"?
 
 # %% id="far-and-near"
 my_network = two_distances(own.far_ms, own.near_ms, **gentle)
-far_and_near = nl.Scenario(my_network, reno, duration_s=nl.run_length_s(120, real_s=30))
+far_and_near = nl.Scenario(my_network, reno, duration_s=nl.run_length_s(60, real_s=30))
 
-# %% id="repeated"
-# The verdict is "above", "inside" or "below": where theory lies, seen from your interval.
-my_table = my_interval = my_refutation = my_verdict = ...
+# %% id="planned"
+my_pilot = my_planned = my_table = my_interval = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = "An interval of the ratios that does not hold the ratio of round trips."
-my_table = nl.repeat(far_and_near, seeds=10)
-my_wide = my_table.pivot_table(index="seed", columns="src", values="goodput_mbps")
-my_rtts = my_table.pivot_table(index="seed", columns="src", values="rtt_ms")
-my_ratios = my_wide["h2"] / my_wide["h1"]
-my_interval = nl.interval(my_ratios)
-mean, half = my_interval
-theory = (my_rtts["h1"] / my_rtts["h2"]).mean()
-my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
-# END SOLUTION
-my_finding = [my_table, my_interval, my_refutation, my_verdict]
 
-# %% id="repeated-check" tags=["minutes-8"]
-chapter.check.repeated(my_finding)
+
+def far_percent(table):
+    """The far flow's per cent of both goodputs, for each seed."""
+    wide = table.pivot_table(index="seed", columns="src", values="goodput_mbps")
+    return 100 * wide["h1"] / (wide["h1"] + wide["h2"])
+
+
+my_pilot = nl.repeat(far_and_near, seeds=6)
+my_scatter = far_percent(my_pilot).std()
+my_planned = 2
+while nl.theory.student_t(my_planned) * my_scatter / my_planned**0.5 > own.half_percent:
+    my_planned += 1
+my_table = nl.repeat(far_and_near, seeds=min(my_planned, 16))
+my_interval = nl.interval(far_percent(my_table))
+my_verdict = "reached" if my_interval.half_width <= own.half_percent else "missed"
+print(f"scatter {my_scatter:.1f} %, planned {my_planned} runs: {my_interval:.1f} %, {my_verdict}")
+# END SOLUTION
+my_plan = [my_pilot, my_planned, my_table, my_interval, my_verdict]
+
+# %% id="planned-check" tags=["minutes-10"]
+chapter.check.planned(my_plan)
 
 # %% [markdown] id="bottlenecks-text"
 # ## Part 2: two bottlenecks
@@ -241,7 +248,7 @@ two_links = crossing(rate_mbps=5, base_rtt_ms=300, **gentle)
 nl.plots.topology(two_links, title="One flow over two slow links, one flow on each of them")
 
 # %% [markdown] id="notions"
-# How should the two links be shared? The long flow uses two of them, a short flow one. Four answers:
+# How should they be shared? The long flow uses two links, a short flow one. Four answers:
 #
 # - **Max-min**: no flow can get more without taking from one that has as little or less. Here all three are equal.
 # - **Proportional**: the sum of the logarithms is largest. The long flow pays for both links.
@@ -251,14 +258,14 @@ nl.plots.topology(two_links, title="One flow over two slow links, one flow on ea
 #
 # The last two hold where each packet is lost independently, with the same chance. We call them the sender's own *optimum*.
 #
-# The table has theory for two links of 5 Mbit/s and 300 ms for all.
+# Theory for two links of 5 Mbit/s:
 
 # %% id="notions-table" tags=["folded"]
 print(experiments.allocations().round(2).to_string())
 
 # %% [markdown] id="crossing-text"
 # The fairer a notion is to the long flow, the less all three carry together. Which of these does TCP reach? Twenty draws
-# for each sender, because the notions lie close together.
+# for each sender.
 
 # %% id="crossing-run" tags=["figure"]
 pairs = [("h1", "h3"), ("h1", "h2"), ("h2", "h3")]
@@ -294,12 +301,11 @@ ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby(
 # idle part does not change the ratio. The short strokes in the figure are each sender's own optimum at the round-trip times under load:
 # a little below the table's, because the long flow waits in two queues.
 
-# %% [markdown] id="verdict-words" tags=["minutes-12"]
+# %% [markdown] id="verdict-words" tags=["minutes-11"]
 # ### Exercise 2: the verdict
 #
 # The published lab measured CUBIC once: 1.74 Mbit/s for the long flow, a ratio of 0.59. Its theory was proportional fairness:
-# 1.67 Mbit/s (a third of 5), a ratio of 0.50. It answered "Yes" to the question whether theory and measurement correspond. Look at the last table
-# and the figure. Which of the four notions do our intervals allow for Reno, and which for CUBIC? Was the lab's "Yes" right? Write
+# 1.67 Mbit/s (a third of 5), a ratio of 0.50. It answered "Yes" to the question whether theory and measurement correspond. Which of the four notions do our intervals allow for Reno, and which for CUBIC? Was the lab's "Yes" right? Write
 # four or five sentences.
 #
 # <!-- BEGIN SOLUTION -->
@@ -320,14 +326,14 @@ ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby(
 #
 # Reno's interval excludes three of the notions, and its own optimum is near: the table's 0.71 is inside, the stroke's 0.68 just outside. CUBIC's lies between
 # proportional fairness and its own optimum. The first ten draws alone give [[0.51 ± 0.04 = f"{nl.interval(shared[shared.congestion == 'cubic'].ratio[:10]):.2f}" | s]]: with these, proportional fairness
-# would have seemed right. So the "Yes" was not shown: one run of 0.59 cannot tell 0.50 from 0.59.
+# would have seemed right. One run of 0.59 cannot tell 0.50 from 0.59.
 #
 # </details>
 #
 # ### A control run
 #
-# Is the theory of the senders wrong, or its condition not met? Both formulas are for independent losses. RED averages its queue and spaces its drops (Floyd and Jacobson, 1993), so they are not independent. Take RED
-# away: the same three flows over fast links that lose 0.2 % of the data at random. Nothing waits. Ten draws each.
+# Is the senders' theory wrong, or its condition not met? It is for independent losses, but RED averages its queue and spaces its drops (Floyd and Jacobson, 1993). Take RED
+# away: the same flows over fast links that lose 0.2 % at random. Nothing waits. Ten draws each.
 
 # %% id="control"
 wire = {"queue_packets": 5000, "loss_rate": 0.002, "way_back": unlimited | {"loss_rate": 0}}
@@ -356,8 +362,8 @@ for sender, rows in control.groupby("congestion"):
 # acknowledgements), the long flow never does.
 #
 # Your network has a round-trip time of [[base_rtt_ms]] ms: each host delays what it sends by half of that. Which `h2_delay_ms`, in
-# place of `h2`'s half, makes all three goodputs equal? Part 1 has Reno's formula for random losses. Leave queueing out. Compute it;
-# do not search by trying, because single runs differ by 10 % by chance. Tolerance: [[tolerance]].
+# place of `h2`'s half, makes all three goodputs equal? Part 1 has Reno's formula for random losses. Leave queueing out. Compute it:
+# single runs differ by 10 % by chance. Tolerance: [[tolerance]].
 
 # %% id="h2_delay"
 h2_delay_ms = (2**0.5 - 0.5) * own.base_rtt_ms  # SOLUTION
@@ -390,19 +396,18 @@ print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):
 #
 # ## Part 3: a queue that is fair
 #
-# So far fairness was left to the senders, and the far and the long flow paid. A router can keep a queue for each flow and serve them
-# in turn. Then a flow that sends more fills its own queue, not its neighbours'. If every flow is backlogged, the result is max-min
-# fair per flow, which is not the same as per host: a host may open three flows.
+# So far the far and the long flow paid. A router can keep a queue for each flow and serve them
+# in turn. If every flow is backlogged, this is max-min
+# fair per flow, not per host: a host may open three flows.
 #
 # ### Exercise 4: a measurement of your own
 #
 # Show it. Build the network of part 2 with `crossing(...)`: both slow links [[rate_mbps]] Mbit/s, a
-# round-trip time of [[base_rtt_ms]] ms. You choose the queue of both slow links: `aqm=` is a discipline's name in quotes, as `aqm="fifo"`;
+# round-trip time of [[base_rtt_ms]] ms. You choose their queue: `aqm=` is a discipline's name in quotes, as `aqm="fifo"`;
 # `queue_packets=` is its room, a whole number: so large that a flow alone can keep its half of the link full. The disciplines `fq`, `sfq`, `fq_codel`, `fq_pie` and `cake`
 # serve flows in turn; not all of them work with each congestion control.
 #
-# Send the three flows for 120 s at least, to the end of the run, with any congestion control and without `window_bytes`. Keep the run as `my_run`, and print its goodputs. From 20 s on the three goodputs must lie within 15 % of the greatest, and both links must be 83 % full. The check
-# says which conditions hold; each has its points.
+# Send the three flows for 120 s at least, to the end of the run, with any congestion control and without `window_bytes`. Keep it as `my_run`. From 20 s on the three goodputs must lie within 15 % of the greatest, and both links must be 83 % full.
 
 # %% id="fair_run"
 my_run = ...

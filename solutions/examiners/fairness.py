@@ -4,8 +4,8 @@ from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
     "prediction-words": Words(points=2),
-    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
-    "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
+    # The shares are for: both scenarios; the numbers of runs; the plan; the interval; the word.
+    "planned": Exercise(points=3, shares=[0.5, 0.5, 1.0, 0.5, 0.5]),
     "verdict-words": Words(points=3),
     "h2_delay": Exercise(points=2),
     # The shares are for: both rates; the path; three flows, long enough; a queue for each flow; equal; full.

@@ -7,8 +7,8 @@ EXERCISES = {
     # The shares are for: the path; the flow; one connection; enough window; not too much; full.
     "my_run": Exercise(points=3, shares=[0.5, 0.25, 0.5, 0.75, 0.5, 0.5]),
     "lab-words": Words(points=3),
-    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
-    "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
+    # The shares are for: the rule's number; both scenarios; the seeds; both means; both intervals.
+    "most": Exercise(points=3, shares=[0.75, 0.5, 0.25, 1.0, 0.5]),
 }
 
 UNMARKED = {

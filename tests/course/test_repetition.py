@@ -173,7 +173,7 @@ NONSENSE = [
 
 
 def test_a_refutation_must_name_a_result() -> None:
-    check = PRINTED["parallel_streams-"]
+    check = PRINTED["tcp_beside_udp-"]
     answer = work(check)
     for sentence in SENSIBLE_REFUTATIONS:
         passes(check, [*answer[:2], sentence, answer[3]])

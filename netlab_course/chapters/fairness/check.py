@@ -19,7 +19,7 @@ from netlab_course.conditions import (
     traffic_items,
 )
 from netlab_course.own_numbers import StudentValues
-from netlab_course.repetition import Repetition
+from netlab_course.sample_sizes import SampleSize
 
 FAIR_QUEUES = ("fq", "sfq", "fq_codel", "fq_pie", "cake")
 PAIRS = {("h1", "h3"), ("h1", "h2"), ("h2", "h3")}
@@ -32,12 +32,16 @@ copies (5 rates, 7 round-trip times, 300 packets): the least are 0.98 and 0.99 w
 in some copies: their short queues make its window too small. Other seeds need a margin of two per cent."""
 
 
-def _near_over_far(table: pd.DataFrame, column: str) -> pd.Series[float]:
-    """Return h2's (near) value over h1's (far) of a column, such as "rtt_ms", in a table of `netlab.repeat`, for each
-    seed (the index).
-    """
-    wide = table.pivot_table(index="seed", columns="src", values=column)
-    return wide["h2"] / wide["h1"]
+def _far_percent(table: pd.DataFrame) -> pd.Series[float]:
+    """Return h1's (far) per cent of the goodputs of both flows in a table of `netlab.repeat`, for each seed (the index)."""
+    wide = table.pivot_table(index="seed", columns="src", values="goodput_mbps")
+    return 100 * wide["h1"] / (wide["h1"] + wide["h2"])
+
+
+def _theory_percent(table: pd.DataFrame) -> float:
+    """Return h1's (far) per cent by theory for random losses, at the round-trip times that a table has as means."""
+    far_ms, near_ms = (table.loc[table["src"] == host, "rtt_ms"].mean() for host in ("h1", "h2"))
+    return float(100 * near_ms / (far_ms + near_ms))
 
 
 def _delays_ms(run: Run) -> float:
@@ -60,20 +64,22 @@ class Checks:
     def __init__(self, own: StudentValues) -> None:
         """Make each check of the chapter an attribute, with the student's own numbers."""
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
-        self.repeated = Repetition(
-            name="what distance costs",
+        self.planned = SampleSize(
+            name="runs for a known part",
             scenario=lambda: far_and_near(own),
-            made_by="nl.Scenario(two_distances(own.far_ms, own.near_ms, **gentle), reno, nl.run_length_s(120, real_s=30))",
-            values=lambda table: _near_over_far(table, "goodput_mbps"),
-            expected=lambda table: float((1 / _near_over_far(table, "rtt_ms")).mean()),
-            unit="",
+            made_by="far_and_near",
+            values=_far_percent,
+            half_width=own.half_percent,
+            unit="%",
+            expected=_theory_percent,
             right=(
-                "Does your interval hold the square of that ratio, too, which synchronized losses would give? How many seeds would "
-                "halve its width?"
+                "The scatter of six runs is itself a guess: in the long run one pilot in twenty finds less than 0.41 or more than 1.6 "
+                "times the true one. By which factor may the planned number be wrong, then?"
             ),
             hints=[
-                'my_wide = my_table.pivot_table(index="seed", columns="src", values="goodput_mbps") has a column for each sender.',
-                'The same with values="rtt_ms" has the round-trip times under load: far over near, mean over the seeds.',
+                "The half width is t s / sqrt(n). Which of the three does the pilot tell, and which ones follow from n?",
+                'my_pilot.pivot_table(index="seed", columns="src", values="goodput_mbps") has a column for each sender.',
+                "s is .std() of the six parts. Raise n from 2 on until the half width, with nl.theory.student_t(n), is small enough.",
             ],
         )
         root = 2**0.5

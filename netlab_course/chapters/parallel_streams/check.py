@@ -12,7 +12,7 @@ from netlab_course.chapters.parallel_streams.settings import SLOW_MBPS
 from netlab_course.checks import Number, Result, slips
 from netlab_course.conditions import Condition, Measurement, duration, link_in_words, traffic_in_words
 from netlab_course.own_numbers import StudentValues
-from netlab_course.repetition import Repetition
+from netlab_course.thresholds import Threshold
 
 _NEARLY_WHOLE, _SPARE = 0.9999, 1.1
 _ROUNDED_C = 1.31
@@ -172,18 +172,47 @@ class Checks:
             ],
         )
 
-        slow_limit_mbps = theory.tcp_goodput_limit_mbps(SLOW_MBPS)
-        self.repeated = Repetition(
-            name="what the neighbour gets",
-            scenario=lambda: settings.shared_path(own.greedy, own.neighbours, own.free_loss_rate),
-            made_by="beside_h2(own.greedy)",
-            values=lambda table: table.loc[table["src"] == "h2", "goodput_mbps"],
-            expected=lambda _table: own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours),
-            unit="Mbit/s",
-            compared="the rule's value",
-            right="The link is full, so what h1's connections gain, h2 loses.",
-            hints=[
-                'my_table[my_table["src"] == "h2"] are the rows of the neighbour, one for each seed.',
-                "Theory: the link's 47.82 Mbit/s of data, shared equally by all connections; h2 has some of them.",
-            ],
-        )
+        self.most = _most(own)
+
+
+def _most(own: StudentValues) -> Threshold:
+    """Return the check of the largest number of h1's connections that leaves h2 the goodput of a student's copy."""
+    kept_mbps, neighbours = float(own.kept_mbps), int(own.neighbours)
+    slow_limit_mbps = float(theory.tcp_goodput_limit_mbps(SLOW_MBPS))
+
+    def beside(limit_mbps: float) -> int:
+        """Return the largest number of h1's connections that leaves h2 its goodput if all share `limit_mbps` equally."""
+        return math.floor(neighbours * limit_mbps / kept_mbps) - neighbours
+
+    rule = beside(slow_limit_mbps)
+    headers = "the link's 50 Mbit/s carry headers, too: of 1514 bytes 1448 are data"
+    rounded = "with so many h2 has a little less already: round down"
+    return Threshold(
+        name="connections that h1 may open",
+        scenario=lambda streams: settings.shared_path(streams, neighbours, own.free_loss_rate),
+        made_by="beside_h2(my_most)",
+        values=lambda table: table.loc[table["src"] == "h2"].set_index("seed")["goodput_mbps"],
+        quantity="h2's mean",
+        limit=kept_mbps,
+        unit="Mbit/s",
+        rule=lambda: rule,
+        rule_slips={
+            own.most_free: "up to so many h2 loses nothing by the rule, and here it may lose something",
+            math.floor(slow_limit_mbps / kept_mbps): "these Mbit/s are those of all of h2's connections together",
+            rule + neighbours: "these are all connections on the link, and h2 has some of them",
+            beside(
+                (1 - own.free_loss_rate) * slow_limit_mbps
+            ): "the rule leaves out that the lost packets fill the link, too",
+            beside(SLOW_MBPS): headers,
+            rule + 1: f"{rounded}. Or: {headers}" if beside(SLOW_MBPS) == rule + 1 else rounded,
+        },
+        right=(
+            "Which host starts first? Swap the two flows in beside_h2 and look at the mean again: on a full link a head "
+            "start lasts for seconds."
+        ),
+        hints=[
+            "By the rule a full link is shared equally by all connections. At how many of them has h2 just enough?",
+            'my_last[my_last["src"] == "h2"] are the rows of h2, one for each seed. Begin at the rule\'s number, with few seeds.',
+            "Go on by one connection at a time until h2's mean is on the other side. Then take more seeds for these two numbers.",
+        ],
+    )

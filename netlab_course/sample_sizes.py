@@ -1,0 +1,258 @@
+"""Checks of a planned number of runs: a pilot's scatter tells how many runs a wanted half width needs.
+
+The answer is a list of five: the table of a pilot, the planned number, the table of that many runs, its interval, and a
+word on whether the plan was reached. The number must follow from the student's own pilot, so it differs between copies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import pandas as pd
+
+from netlab.runs.replications import Interval, interval
+from netlab.runs.scenario import Scenario
+from netlab.theory import runs_needed, student_t
+from netlab_course.answers import answer_in_words, as_number, with_unit
+from netlab_course.checks import Result, Status
+from netlab_course.conditions import Build, Condition
+from netlab_course.repeated_tables import count_seeds, differences_in_words, is_complete, table_problem
+
+PILOTS = 6
+"""The number of runs of a pilot."""
+MAX_RUNS = 16
+"""The largest number of runs after the pilot; a plan for more is measured with this number."""
+WORDS = REACHED, MISSED = ("reached", "missed")
+PARTS = ("my_pilot", "my_planned", "my_table", "my_interval", f'a word, "{REACHED}" or "{MISSED}"')
+"""The names of the parts of an answer in their order."""
+# Relative margins: a mean may be rounded to four digits, a half width to two.
+_MEAN_OFF, _HALF_OFF = 0.0006, 0.051
+_WORD_OFF = 0.01
+
+
+@dataclass(frozen=True)
+class PlannedSample:
+    """A student's planned sample: the pilot, the planned number of runs, and these runs with their interval."""
+
+    pilot: pd.DataFrame
+    """The table of `netlab.repeat` of the pilot."""
+    planned: float
+    """The planned number of runs."""
+    table: pd.DataFrame
+    """The table of `netlab.repeat` of the planned runs."""
+    interval: tuple[float, float]
+    """Mean and half width of the planned runs."""
+    verdict: str
+    """One of `WORDS`: whether the interval is as narrow as planned."""
+
+
+@dataclass(kw_only=True, repr=False)
+class SampleSize(Build):
+    """A check of the number of runs that a wanted half width needs, planned from a pilot and then measured."""
+
+    kind: type = PlannedSample
+    conditions: list[Condition] = field(default_factory=list)
+    """The conditions of every planned sample, which the check makes itself."""
+    scenario: Callable[[], Scenario]
+    """Returns the scenario that must be repeated; a longer duration is accepted."""
+    made_by: str
+    """The code with which the student makes it."""
+    values: Callable[[pd.DataFrame], pd.Series[float]]
+    """Returns the values whose mean is asked for, one for each seed, from a table."""
+    half_width: float
+    """The wanted half width, in `unit`."""
+    unit: str
+    """The unit of the values."""
+    expected: Callable[[pd.DataFrame], float]
+    """Returns the theoretical value for a table, in `unit`, for the message about a right answer."""
+    _guesses: ClassVar[str] = "words"
+
+    def __post_init__(self) -> None:
+        """Make the conditions on the scenario, the seeds, the plan, the interval and the word."""
+        wanted = with_unit(self.half_width, self.unit)
+        self.conditions = [
+            Condition(
+                lambda found: not self._differences_in_words(found),
+                "Both tables must repeat what the exercise describes.",
+                f"{self.made_by} makes it; nl.repeat(...) takes it as it is.",
+                self._differences_in_words,
+            ),
+            Condition(
+                lambda found: (
+                    count_seeds(found.pilot) == PILOTS
+                    and count_seeds(found.table) == min(found.planned, MAX_RUNS)
+                    and is_complete(found.pilot)
+                    and is_complete(found.table)
+                ),
+                f"my_pilot must have {PILOTS} different seeds, my_table my_planned of them, but at most {MAX_RUNS}, and no run "
+                "may have failed.",
+                f"min(my_planned, {MAX_RUNS}) is a number that nl.repeat(..., seeds=...) takes.",
+                lambda found: (
+                    f"{count_seeds(found.pilot)} and {count_seeds(found.table)} seeds, my_planned = {found.planned:g}"
+                ),
+            ),
+            Condition(
+                lambda found: found.planned in self._right_plans(found.pilot),
+                f"my_planned must be the number of runs that the pilot's scatter promises a half width of {wanted} with.",
+                "Which number makes t s / sqrt(n) just small enough? Try it in the formula, and the next smaller one.",
+                self._plan_in_words,
+            ),
+            Condition(
+                lambda found: _agrees(found.interval, interval(self.values(found.table))),
+                "my_interval must be that of my_table's values, one for each seed.",
+                "Compute the value of each seed as for the pilot; nl.interval(...) takes the values.",
+                self._interval_in_words,
+            ),
+            Condition(
+                lambda found: found.verdict in self._right_words(found),
+                f"The word must say whether the half width of my_table's interval is at most {wanted}.",
+                f"{REACHED!r}: it is. {MISSED!r}: it is larger.",
+                lambda found: f"{found.verdict!r}, and {interval(self.values(found.table))}",
+            ),
+        ]
+
+    @property
+    def many_tries(self) -> int:
+        """The number of different wrong words from which the right one may have been found by trial: 1 of two."""
+        return len(WORDS) - 1
+
+    def _judge(self, answer: object) -> Result:
+        """Return the verdict on a list of five parts, or on a `PlannedSample`; the message about a right answer also
+        says where the theoretical value lies.
+        """
+        found = answer if isinstance(answer, PlannedSample) else _parse(answer)
+        if isinstance(found, str):
+            return self._result(Status.FAILED, found)
+        result = super()._judge(found)
+        if result.status is not Status.PASSED:
+            return result
+        mean, half = interval(self.values(found.table))
+        off = self.expected(found.table) - mean
+        place = "inside" if abs(off) <= half else "above" if off > 0 else "below"
+        return self._result(
+            result.status, result.sentences[0], f"Theory lies {place} your interval.", *result.sentences[1:]
+        )
+
+    def _wrong_guess(self, answer: object) -> str:
+        """Return the word in a failed answer if it is wrong; "" if it is right or the answer has a wrong form."""
+        found = _parse(answer)
+        return "" if isinstance(found, str) or self.conditions[-1].holds_for(found) else found.verdict
+
+    def _differences_in_words(self, found: PlannedSample) -> str:
+        """Return a text on the differences of the two tables' scenarios from the one asked for; "" if there are none."""
+        told = {
+            name: differences_in_words(table, self.scenario())
+            for name, table in (("my_pilot", found.pilot), ("my_table", found.table))
+        }
+        return ". ".join(f"{name} differs in {words}" for name, words in told.items() if words)
+
+    def _right_plans(self, pilot: pd.DataFrame) -> range:
+        """Return the numbers of runs that are right for a pilot: from the smallest one, with Student's factor of all the
+        runs, to the one with the pilot's factor, which is larger.
+        """
+        scatter = float(self.values(pilot).std())
+        least = runs_needed(scatter, self.half_width)
+        most = math.ceil((student_t(count_seeds(pilot)) * scatter / self.half_width) ** 2)
+        return range(least, max(least, most) + 1)
+
+    def _plan_in_words(self, found: PlannedSample) -> str:
+        """Return a student's planned number as text, with the message about a known mistake if it is one."""
+        if found.planned != int(found.planned):
+            return f"{found.planned:.4g}; runs are counted in whole numbers, so it is rounded up"
+        told = f"{found.planned:g}"
+        return next(
+            (
+                f"{told}; {slip}"
+                for wrong, slip in self._plan_slips(found)
+                if found.planned in {int(wrong), math.ceil(wrong)}
+            ),
+            told,
+        )
+
+    def _plan_slips(self, found: PlannedSample) -> Iterator[tuple[float, str]]:
+        """Yield the wrong numbers of runs (not rounded) that known mistakes give for a student's pilot, each with its
+        message.
+        """
+        values = self.values(found.pilot)
+        scatter, number = float(values.std()), len(values)
+        factor = student_t(number)
+        ratio = scatter / self.half_width
+        yield (1.96 * ratio) ** 2, "1.96 is the factor of very many values; for so few runs Student's t is larger"
+        yield factor * ratio, "the half width falls with the root of n: is a square missing?"
+        yield ratio**2, "Student's t is missing, which makes 95 % of the standard error"
+        yield (factor * ratio) ** 2 / number, "the pilot's s is the scatter of single runs, not that of their mean"
+        whole = "half of the interval's width is asked for, not the whole"
+        yield from (((2 * factor * ratio) ** 2, whole), (runs_needed(scatter, self.half_width / 2), whole))
+        yield max(0, runs_needed(scatter, self.half_width) - PILOTS), "asked for is the number of all runs of my_table"
+        yield (
+            runs_needed(scatter, self.half_width) - 1,
+            "with so many the half width is still a little larger: round up",
+        )
+
+    def _interval_in_words(self, found: PlannedSample) -> str:
+        """Return a student's interval as text, with the message about a known mistake if it is one."""
+        mean, half = found.interval
+        got = f"{mean:.4g} ± {half:.2g}"
+        known = [
+            (abs(wrong[0] - mean) + abs(wrong[1] - half), slip)
+            for wrong, slip in self._interval_slips(found)
+            if _agrees((mean, half), wrong)
+        ]
+        # Two mistakes may agree with a rounded interval; the nearer one is named.
+        return f"{got}; {min(known)[1]}" if known else got
+
+    def _interval_slips(self, found: PlannedSample) -> Iterator[tuple[tuple[float, float], str]]:
+        """Yield the wrong intervals that known mistakes give for a student's tables, each with its message."""
+        values = self.values(found.table)
+        (mean, half), scatter = interval(values), float(values.std())
+        error = scatter / len(values) ** 0.5
+        yield interval(self.values(found.pilot)), "this is the interval of the pilot"
+        yield (mean, scatter), "this half width is the standard deviation: how far single runs scatter"
+        yield (mean, error), "this half width is the standard error: Student's t is missing"
+        yield (mean, 1.96 * error), f"1.96 holds for very many values; for {len(values)} it is Student's t"
+        yield (mean, 2 * half), "this is the whole width, from one edge to the other"
+        yield (mean - half, mean + half), "these are the two edges; asked for are the mean and half of the width"
+        yield (mean / 100, half / 100), f"this is a fraction; {self.unit} is asked for"
+
+    def _right_words(self, found: PlannedSample) -> set[str]:
+        """Return the right words for the runs of a student's plan; both if the half width is the wanted one apart from
+        rounding.
+        """
+        half = interval(self.values(found.table)).half_width
+        off = _WORD_OFF * self.half_width
+        places = ((REACHED, half <= self.half_width + off), (MISSED, half > self.half_width - off))
+        return {word for word, right in places if right}
+
+
+def _agrees(given: tuple[float, float], wanted: tuple[float, float] | Interval) -> bool:
+    """Return whether an interval equals the wanted one, both as mean and half width, apart from rounding."""
+    (mean, half), (its_mean, its_half) = given, wanted
+    return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and abs(half - its_half) <= (
+        _HALF_OFF * its_half + 1e-12
+    )
+
+
+def _parse(answer: object) -> PlannedSample | str:
+    """Return a student's answer as a planned sample, or a message about its wrong form. It must be a list or tuple of a
+    table, a number, a table, an interval (mean and half width), and a word.
+    """
+    if not isinstance(answer, (list, tuple)) or len(answer) != len(PARTS):
+        return f"expected a list of five ({', '.join(PARTS)}), got {answer_in_words(answer)}."
+    pilot, given_number, table, given, verdict = answer
+    for part, name in ((pilot, "my_pilot"), (table, "my_table")):
+        if problem := table_problem(part, name):
+            return problem
+    planned, complaint = as_number(given_number)
+    if planned is None:
+        return f"my_planned: {complaint}"
+    try:
+        mean, half = (float(number) for number in given)
+    except (TypeError, ValueError):
+        return f"my_interval must be what nl.interval(...) returns, mean and half width, got {answer_in_words(given)}."
+    word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
+    if word not in WORDS:
+        return f"the fifth must be one of {', '.join(map(repr, WORDS))}, got {answer_in_words(verdict)}."
+    return PlannedSample(pilot, planned, table, (mean, half), word)

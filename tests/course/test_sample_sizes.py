@@ -1,0 +1,160 @@
+"""Checks of a planned number of runs: right work passes whatever the pilot is, and each usual mistake is named."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import netlab as nl
+from netlab.runs.replications import table_of
+from netlab_course.checks import Status
+from netlab_course.sample_sizes import SampleSize
+from tests.chapters.checking import count_tries, failure_text, passes
+
+HALF = 3.0
+
+
+class FakeRun:
+    def __init__(self, flows: pd.DataFrame) -> None:
+        self.flows = flows
+
+
+def scenario() -> nl.Scenario:
+    return nl.Scenario(nl.topologies.dumbbell(), [nl.Tcp("h1", "h3")], duration_s=10)
+
+
+def table(runs: int, scatter: float, duration_s: float = 10) -> pd.DataFrame:
+    """A table as from `nl.repeat` of this many runs, whose values scatter so much about 25 %."""
+    values = np.random.default_rng(runs).normal(size=runs)
+    values = 25 + scatter * (values - values.mean()) / np.std(values, ddof=1)
+    found = {
+        seed: FakeRun(pd.DataFrame([{"flow": "a", "src": "h1", "part": value, "error": None}]))
+        for seed, value in enumerate(values, start=1)
+    }
+    return table_of(replace(scenario(), duration_s=duration_s).to_dict(), found)  # type: ignore[arg-type]
+
+
+CHECK = SampleSize(
+    name="runs for a part",
+    scenario=scenario,
+    made_by="scenario()",
+    values=lambda found: found.set_index("seed")["part"],
+    half_width=HALF,
+    unit="%",
+    expected=lambda _found: 25.0,
+    hints=["Plan."],
+)
+
+
+def work(scatter: float = 4.0, then: float = 4.0, planned: int | None = None) -> list[Any]:
+    """The work of a student whose pilot scatters so much, and then the runs of the plan."""
+    number = nl.theory.runs_needed(scatter, HALF) if planned is None else planned
+    after = table(min(number, 16), then)
+    found = nl.interval(CHECK.values(after))
+    return [table(6, scatter), number, after, found, "reached" if found.half_width <= HALF else "missed"]
+
+
+@pytest.mark.parametrize("scatter", [0.5, 1.5, 2.5, 3.5, 4.5, 6.0, 9.0])
+@pytest.mark.parametrize("then", [2.0, 8.0])
+def test_right_work_passes_whatever_is_drawn(scatter: float, then: float) -> None:
+    passes(CHECK, work(scatter, then))
+    assert "Theory lies inside your interval." in CHECK.judge(work(scatter, then)).sentences
+
+
+def test_the_factor_of_the_pilot_is_right_as_well() -> None:
+    """Six runs have a factor of 2.57, which is larger than that of all the runs: a careful plan."""
+    careful = math.ceil((2.571 * 4.0 / HALF) ** 2)
+    assert careful > nl.theory.runs_needed(4.0, HALF)
+    passes(CHECK, work(4.0, planned=careful))
+    failure_text(CHECK, work(4.0, planned=careful + 1))
+
+
+@pytest.mark.parametrize(
+    ("planned", "words"),
+    [
+        (7, "1.96 is the factor of very many values"),
+        (4, "the half width falls with the root of n: is a square missing?"),
+        (2, "Student's t is missing"),
+        (9, "with so many the half width is still a little larger: round up"),
+        (47, "half of the interval's width is asked for, not the whole"),
+        (nl.theory.runs_needed(4.0, HALF / 2), "half of the interval's width is asked for, not the whole"),
+        (
+            20,
+            "my_planned must be the number of runs that the pilot's scatter promises a half width of 3 % with. Seen: 20.",
+        ),
+    ],
+)
+def test_each_usual_mistake_with_the_plan_is_named(planned: int, words: str) -> None:
+    told = failure_text(CHECK, work(4.0, planned=planned))
+    assert words in told and "1 of 5 conditions" in told
+
+
+def test_a_plan_that_is_no_whole_number_is_to_be_rounded_up() -> None:
+    answer = work()
+    assert "it is rounded up" in failure_text(CHECK, [answer[0], 9.4, *answer[2:]])
+
+
+def test_each_usual_mistake_with_the_interval_is_named() -> None:
+    answer = work()
+    values = CHECK.values(answer[2])
+    (mean, half), scatter = answer[3], values.std()
+    for wrong, words in (
+        (nl.interval(CHECK.values(answer[0])), "the interval of the pilot"),
+        ((mean, scatter), "the standard deviation"),
+        ((mean, scatter / len(values) ** 0.5), "Student's t is missing"),
+        ((mean, 2 * half), "the whole width"),
+        ((mean - half, mean + half), "the two edges"),
+        ((mean / 100, half / 100), "this is a fraction; % is asked for"),
+    ):
+        told = failure_text(CHECK, [*answer[:3], wrong, answer[4]])
+        assert words in told and "1 of 5 conditions" in told
+
+
+def test_the_word_must_follow_from_the_runs_of_the_plan() -> None:
+    for then, wrong in ((2.0, "missed"), (8.0, "reached")):
+        answer = work(4.0, then)
+        told = failure_text(CHECK, [*answer[:4], wrong])
+        assert "at most 3 %" in told and "1 of 5 conditions" in told
+        passes(CHECK, [*answer[:4], f" {answer[4].capitalize()}."])
+
+
+def test_other_scenarios_and_numbers_of_runs_are_reported() -> None:
+    answer = work()
+    shorter = table(answer[1], 4.0, duration_s=5)
+    assert "my_table differs in duration_s=5, less than 10" in failure_text(CHECK, [*answer[:2], shorter, *answer[3:]])
+    assert "Seen: 8 and 10 seeds, my_planned = 10" in failure_text(CHECK, [table(8, 4.0), *answer[1:]])
+    assert "but at most 16" in failure_text(CHECK, [*answer[:2], table(12, 4.0), *answer[3:]])
+
+
+@pytest.mark.parametrize(
+    ("place", "part", "words"),
+    [
+        (0, 5.0, "my_pilot must be the table that nl.repeat(...) returns, got 5.0"),
+        (1, "ten", "my_planned: got the text 'ten'"),
+        (2, pd.DataFrame({"seed": [1], "flow": ["a"]}), "my_table must be the table as nl.repeat"),
+        (3, 3.0, "my_interval must be what nl.interval(...) returns"),
+        (4, "inside", "the fifth must be one of 'reached', 'missed', got 'inside'"),
+    ],
+)
+def test_an_answer_of_the_wrong_form_is_reported(place: int, part: object, words: str) -> None:
+    answer = work()
+    answer[place] = part
+    assert words in failure_text(CHECK, answer)
+    assert "a list of five" in failure_text(CHECK, answer[:4])
+
+
+def test_wrong_words_are_counted_and_no_other_mistake() -> None:
+    check = replace(CHECK)
+    seen = count_tries(check)
+    answer = work()
+    for given in (..., [*answer[:4], "perhaps"], [answer[0], 2, *answer[2:]], answer):
+        check(given)
+    assert not seen
+    check([*answer[:4], "missed" if answer[4] == "reached" else "reached"])
+    assert len(seen) == check.many_tries == 1
+    assert check.judge([...] * 5).status is Status.NOT_ATTEMPTED
