@@ -197,8 +197,8 @@ def _most(own: StudentValues) -> Threshold:
         unit="Mbit/s",
         rule=lambda: rule,
         rule_slips={
-            own.most_free: "up to so many h2 loses nothing by the rule, and here it may lose something",
             math.floor(slow_limit_mbps / kept_mbps): "these Mbit/s are those of all of h2's connections together",
+            own.most_free: "up to so many h2 loses nothing by the rule, and here it may lose something",
             rule + neighbours: "these are all connections on the link, and h2 has some of them",
             beside(
                 (1 - own.free_loss_rate) * slow_limit_mbps

@@ -11,8 +11,11 @@ import pytest
 from netlab import Tcp
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
+from netlab.runs.replications import interval, table_of
 from netlab.runs.scenario import Scenario
+from netlab.theory import runs_needed
 from netlab_course.chapters import fairness
+from netlab_course.chapters.fairness.settings import far_and_near
 from netlab_course.conditions import Measurement
 from tests.chapters.checking import failure_text, names_of_cells, passes
 
@@ -83,3 +86,45 @@ def test_each_condition_is_checked_in_the_run(opened: SimpleNamespace) -> None:
 
 def test_a_number_is_no_run(opened: SimpleNamespace) -> None:
     assert "nl.run" in failure_text(opened.check, 2.39)
+
+
+def parts(own: SimpleNamespace, runs: int, scatter: float) -> pd.DataFrame:
+    """A table of this many runs in which the far flow's per cent scatters so much about 26."""
+    values = np.random.default_rng(runs).normal(size=runs)
+    percent = 26 + scatter * (values - values.mean()) / np.std(values, ddof=1)
+    flows = {
+        seed: SimpleNamespace(
+            flows=pd.DataFrame(
+                {
+                    "flow": ["far", "near"],
+                    "src": ["h1", "h2"],
+                    "goodput_mbps": [0.04 * each, 4 - 0.04 * each],
+                    "rtt_ms": [400.0, 150.0],
+                    "error": None,
+                }
+            )
+        )
+        for seed, each in enumerate(percent, start=1)
+    }
+    return table_of(far_and_near(own).to_dict(), flows)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben", "carla", "t1", "t2", "t3", "t4", "t5", "t6"])
+@pytest.mark.parametrize("scatter", [2.5, 4.0, 7.0])
+def test_a_plan_from_a_pilot_passes_and_its_slips_are_named(token: str, scatter: float) -> None:
+    chapter = fairness.begin(token)
+    own, check = chapter.own, chapter.check.planned
+    planned = runs_needed(scatter, own.half_percent)
+    table = parts(own, min(planned, 16), 3.5)
+    wide = table.pivot_table(index="seed", columns="src", values="goodput_mbps")
+    found = interval(100 * wide["h1"] / (wide["h1"] + wide["h2"]))
+    word = "reached" if found.half_width <= own.half_percent else "missed"
+    pilot = parts(own, 6, scatter)
+    passes(check, [pilot, planned, table, found, word])
+    assert "Theory lies " in str(check.judge([pilot, planned, table, found, word]))
+    ratio = interval(wide["h2"] / wide["h1"])
+    assert "my_interval must be" in failure_text(check, [pilot, planned, table, ratio, word])
+    if scatter == 4.0:
+        squareless = int(2.571 * scatter / own.half_percent)
+        told = failure_text(check, [pilot, squareless, parts(own, squareless, 3.5), found, word])
+        assert "is a square missing?" in told

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import netlab as nl
 from netlab.measure.results import Run
+from netlab.runs.replications import table_of
 from netlab_course.chapters import parallel_streams as chapter
+from netlab_course.chapters.parallel_streams import settings
 from netlab_course.checks import Check
 from tests.chapters.checking import failure_text, passes
 
@@ -81,3 +85,49 @@ def test_a_connection_that_fills_the_link_passes(window_bytes: int) -> None:
 )
 def test_different_run_fails_with_the_reason(run: object, sentence: str) -> None:
     assert sentence in failure_text(CHECK, run)
+
+
+def beside(own: Any, streams: int, mean_mbps: float) -> pd.DataFrame:
+    """A table of twelve runs with so many connections of h1, whose goodputs of h2 have this mean."""
+    runs = {
+        seed: SimpleNamespace(flows=pd.DataFrame({"flow": ["a", "b"], "src": ["h1", "h2"], "goodput_mbps": [30.0, mbps], "error": None}))
+        for seed, mbps in enumerate(mean_mbps + 0.05 * np.array([-1, 1] * 6), start=1)
+    }  # fmt: skip
+    scenario = settings.shared_path(streams, own.neighbours, own.free_loss_rate)
+    return table_of(scenario.to_dict(), runs)  # type: ignore[arg-type]
+
+
+TOKENS = ["", "anna", "ben", "carla", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8"]
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_the_most_connections_pass_with_the_rules_number_and_two_tables(token: str) -> None:
+    """The rule's number is computed here from the chapter's text: equal parts of 47.82 Mbit/s."""
+    book = chapter.begin(token)
+    own, check = book.own, book.check.most
+    rule = int(own.neighbours * 47.82 / own.kept_mbps - own.neighbours)
+    for most in (rule, rule - 1):
+        tables = [beside(own, most, own.kept_mbps + 0.4), beside(own, most + 1, own.kept_mbps - 0.3)]
+        passes(check, [rule, most, *tables])
+        for wrong, words in (
+            (rule + 1, "round down"),
+            (rule + own.neighbours, "h2 has some of them"),
+            (own.most_free, "h2 loses nothing by the rule"),
+        ):
+            told = failure_text(check, [wrong, most, *tables])
+            assert words in told and "1 of 5 conditions" in told
+
+
+def test_copies_differ_in_the_number_and_in_whether_the_rule_gives_it() -> None:
+    """The measured number of a copy is the smaller of two whose means of h2 lie on both sides of what it must keep."""
+    found = set()
+    for token in TOKENS:
+        book = chapter.begin(token)
+        own = book.own
+        rule = book.check.most.rule()
+        # The means of test_measured, 3 to 7 % below the rule's.
+        means = {k: (1.02 - 0.0083 * k) * own.neighbours * 47.82 / (own.neighbours + k) for k in range(1, 16)}
+        most = max(k for k, mean in means.items() if mean >= own.kept_mbps)
+        found.add((most, most == rule))
+    assert len({most for most, _ in found}) >= 3
+    assert {same for _, same in found} == {True, False}

@@ -128,6 +128,36 @@ def test_left_of_the_knee_both_hosts_get_a_little_less_than_theory_in_every_copy
             agrees(f"{host} with {streams}", got[host] / (count * one_mbps), 0.88, absolute=0.06)
 
 
+@pytest.mark.parametrize(("neighbours", "streams"), [(2, 7), (3, 8), (4, 9)])
+def test_what_h2_keeps_lies_between_its_means_beside_two_successive_numbers(neighbours: int, streams: int) -> None:
+    """Twelve seeds of the copies in which the two means lie nearest to each other."""
+    own = next(
+        own
+        for own in (settings.NUMBERS.draw(f"t{number}") for number in range(200))
+        if own.neighbours == neighbours and own.kept_mbps < neighbours * 0.96 * 47.82 / (neighbours + streams)
+    )
+    means = [
+        nl.repeat(settings.shared_path(count, neighbours, own.free_loss_rate), seeds=range(21, 33))
+        .query("src == 'h2'")["goodput_mbps"]
+        .mean()
+        for count in (streams, streams + 1)
+    ]
+    assert means[0] > own.kept_mbps > means[1]
+
+
+def test_the_host_that_starts_first_has_more_for_each_connection() -> None:
+    """The check asks to swap the flows: in runs of 10 s the first host's connections have some per cent more."""
+    first, second = (2, "h2"), (8, "h1")
+    flows = [nl.Tcp(host, f"h{int(host[1]) + 2}", streams=count, congestion="reno") for count, host in (first, second)]
+    ratios = []
+    for ordered in (flows, flows[::-1]):
+        table = nl.repeat(settings.slow_path(2), ordered, duration_s=10, seeds=12)
+        mbps = table.groupby("src")["goodput_mbps"].mean()
+        ratios.append(mbps["h2"] / 2 / (mbps["h1"] / 8))
+    assert ratios[0] > 1.01
+    assert ratios[1] < 0.99
+
+
 def test_four_times_as_long_a_contest_leaves_less_to_chance() -> None:
     """Five draws of `simpleperf` case 5: over 100 s the four connections differ less than half as much as over 25 s."""
     scatter = []
