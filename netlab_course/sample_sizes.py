@@ -7,8 +7,8 @@ word on whether the plan was reached. The number must follow from the student's 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import pandas as pd
@@ -54,8 +54,8 @@ class SampleSize(Build):
     """A check of the number of runs that a wanted half width needs, planned from a pilot and then measured."""
 
     kind: type = PlannedSample
-    conditions: list[Condition] = field(default_factory=list)
-    """The conditions of every planned sample, which the check makes itself."""
+    conditions: Sequence[Condition] = ()
+    """By default, the conditions of every planned sample."""
     scenario: Callable[[], Scenario]
     """Returns the scenario that must be repeated; a longer duration is accepted."""
     made_by: str
@@ -71,9 +71,14 @@ class SampleSize(Build):
     _guesses: ClassVar[str] = "words"
 
     def __post_init__(self) -> None:
-        """Make the conditions on the scenario, the seeds, the plan, the interval and the word."""
+        """Unless the check was made with conditions of its own, make the usual ones."""
+        if not self.conditions:
+            self.conditions = self._usual_conditions()
+
+    def _usual_conditions(self) -> list[Condition]:
+        """Return the conditions on the scenario, the seeds, the plan, the interval and the word, in this order."""
         wanted = with_unit(self.half_width, self.unit)
-        self.conditions = [
+        return [
             Condition(
                 lambda found: not self._differences_in_words(found),
                 "Both tables must repeat what the exercise describes.",

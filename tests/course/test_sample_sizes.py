@@ -158,3 +158,11 @@ def test_wrong_words_are_counted_and_no_other_mistake() -> None:
     check([*answer[:4], "missed" if answer[4] == "reached" else "reached"])
     assert len(seen) == check.many_tries == 1
     assert check.judge([...] * 5).status is Status.NOT_ATTEMPTED
+
+
+def test_each_condition_can_be_judged_alone_as_a_grader_does() -> None:
+    answer = work()
+    answer[1], answer[4] = 9, "missed" if answer[4] == "reached" else "reached"
+    alone = [replace(CHECK, conditions=[each]).judge(answer).status for each in CHECK.conditions]
+    failed, passed = Status.FAILED, Status.PASSED
+    assert alone == [passed, failed, failed, passed, failed]

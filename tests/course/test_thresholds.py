@@ -124,3 +124,10 @@ def test_wrong_numbers_by_the_rule_are_counted_and_no_other_mistake(capsys: pyte
     assert seen == ["9", "10"]
     assert "Wrong numbers by the rule so far: 2." in capsys.readouterr().out
     assert check.judge([8, 7, ..., ...]).status is Status.NOT_ATTEMPTED
+
+
+def test_each_condition_can_be_judged_alone_as_a_grader_does() -> None:
+    answer = [9, 7, RIGHT[2], table(8, 8.9)]
+    alone = [replace(CHECK, conditions=[each]).judge(answer).status for each in CHECK.conditions]
+    failed, passed = Status.FAILED, Status.PASSED
+    assert alone == [failed, passed, passed, passed, failed]

@@ -207,8 +207,8 @@ def _most(own: StudentValues) -> Threshold:
             rule + 1: f"{rounded}. Or: {headers}" if beside(SLOW_MBPS) == rule + 1 else rounded,
         },
         right=(
-            "Which host starts first? Swap the two flows in beside_h2 and look at the mean again: on a full link a head "
-            "start lasts for seconds."
+            "Which host starts first? Swap the two flows in beside_h2 and look at the mean again: on a full link the "
+            "first host stays ahead for seconds."
         ),
         hints=[
             "By the rule a full link is shared equally by all connections. At how many of them has h2 just enough?",

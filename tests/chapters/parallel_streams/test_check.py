@@ -126,7 +126,7 @@ def test_copies_differ_in_the_number_and_in_whether_the_rule_gives_it() -> None:
         own = book.own
         rule = book.check.most.rule()
         # The means of test_measured, 3 to 7 % below the rule's.
-        means = {k: (1.02 - 0.0083 * k) * own.neighbours * 47.82 / (own.neighbours + k) for k in range(1, 16)}
+        means = {k: (1.026 - 0.0088 * k) * own.neighbours * 47.82 / (own.neighbours + k) for k in range(1, 16)}
         most = max(k for k, mean in means.items() if mean >= own.kept_mbps)
         found.add((most, most == rule))
     assert len({most for most, _ in found}) >= 3
