@@ -7,7 +7,7 @@ word on whether the plan was reached. The number must follow from the student's 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -155,47 +155,13 @@ class SampleSize(Build):
         return ". ".join(f"{name} differs in {words}" for name, words in told.items() if words)
 
     def _right_plans(self, pilot: pd.DataFrame) -> range:
-        """Return the numbers of runs that are right for a pilot: from the smallest one, with Student's factor of all the
-        runs, to the one with the pilot's factor, which is larger.
-        """
-        scatter = float(self.values(pilot).std())
-        least = runs_needed(scatter, self.half_width)
-        most = math.ceil((student_t(count_seeds(pilot)) * scatter / self.half_width) ** 2)
-        return range(least, max(least, most) + 1)
+        """Return the numbers of runs that are right for a pilot."""
+        return right_plans(float(self.values(pilot).std()), count_seeds(pilot), self.half_width)
 
     def _plan_in_words(self, found: PlannedSample) -> str:
         """Return a student's planned number as text, with the message about a known mistake if it is one."""
-        if found.planned != int(found.planned):
-            return f"{found.planned:.4g}; runs are counted in whole numbers, so it is rounded up"
-        told = f"{found.planned:g}"
-        return next(
-            (
-                f"{told}; {slip}"
-                for wrong, slip in self._plan_slips(found)
-                if found.planned in {int(wrong), math.ceil(wrong)}
-            ),
-            told,
-        )
-
-    def _plan_slips(self, found: PlannedSample) -> Iterator[tuple[float, str]]:
-        """Yield the wrong numbers of runs (not rounded) that known mistakes give for a student's pilot, each with its
-        message.
-        """
         values = self.values(found.pilot)
-        scatter, number = float(values.std()), len(values)
-        factor = student_t(number)
-        ratio = scatter / self.half_width
-        yield (1.96 * ratio) ** 2, "1.96 is the factor of very many values; for so few runs Student's t is larger"
-        yield factor * ratio, "the half width falls with the root of n: is a square missing?"
-        yield ratio**2, "Student's t is missing, which makes 95 % of the standard error"
-        yield (factor * ratio) ** 2 / number, "the pilot's s is the scatter of single runs, not that of their mean"
-        whole = "half of the interval's width is asked for, not the whole"
-        yield from (((2 * factor * ratio) ** 2, whole), (runs_needed(scatter, self.half_width / 2), whole))
-        yield max(0, runs_needed(scatter, self.half_width) - PILOTS), "asked for is the number of all runs of my_table"
-        yield (
-            runs_needed(scatter, self.half_width) - 1,
-            "with so many the half width is still a little larger: round up",
-        )
+        return plan_in_words(found.planned, plan_slips(float(values.std()), len(values), self.half_width))
 
     def _interval_in_words(self, found: PlannedSample) -> str:
         """Return a student's interval as text, with the message about a known mistake if it is one."""
@@ -230,6 +196,41 @@ class SampleSize(Build):
         off = _WORD_OFF * self.half_width
         places = ((REACHED, half <= self.half_width + off), (MISSED, half > self.half_width - off))
         return {word for word, right in places if right}
+
+
+def right_plans(scatter: float, pilots: int, half_width: float) -> range:
+    """Return the numbers of runs that are right for a half width, both in the same unit, and the scatter of so many
+    pilots: from the smallest one, with Student's factor of all the runs, to the one with the pilots' factor, which is
+    larger.
+    """
+    least = runs_needed(scatter, half_width)
+    most = math.ceil((student_t(pilots) * scatter / half_width) ** 2)
+    return range(least, max(least, most) + 1)
+
+
+def plan_slips(scatter: float, pilots: int, half_width: float) -> Iterator[tuple[float, str]]:
+    """Yield the wrong numbers of runs (not rounded) that known mistakes give for the scatter of so many pilots, each
+    with its message; `half_width` is the wanted one.
+    """
+    factor, ratio = student_t(pilots), scatter / half_width
+    yield (1.96 * ratio) ** 2, "1.96 is the factor of very many values; for so few runs Student's t is larger"
+    yield factor * ratio, "the half width falls with the root of n: is a square missing?"
+    yield ratio**2, "Student's t is missing, which makes 95 % of the standard error"
+    yield (factor * ratio) ** 2 / pilots, "the pilot's s is the scatter of single runs, not that of their mean"
+    whole = "half of the interval's width is asked for, not the whole"
+    yield from (((2 * factor * ratio) ** 2, whole), (runs_needed(scatter, half_width / 2), whole))
+    yield max(0, runs_needed(scatter, half_width) - pilots), "asked for is the number of all runs of my_table"
+    yield runs_needed(scatter, half_width) - 1, "with so many the half width is still a little larger: round up"
+
+
+def plan_in_words(planned: float, slips: Iterable[tuple[float, str]]) -> str:
+    """Return a planned number of runs as text, with the message about a known mistake if it is one of `slips` (numbers
+    that need not be whole, with messages).
+    """
+    if planned != int(planned):
+        return f"{planned:.4g}; runs are counted in whole numbers, so it is rounded up"
+    told = f"{planned:g}"
+    return next((f"{told}; {slip}" for wrong, slip in slips if planned in {int(wrong), math.ceil(wrong)}), told)
 
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float] | Interval) -> bool:

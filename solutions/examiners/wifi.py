@@ -15,7 +15,7 @@ EXERCISES = {
     ),
     "payload": Exercise(points=2, same_as=_SAME),
     "airtime": Exercise(points=2, same_as=_SAME),
-    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
-    "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
+    # The shares are for: the scenario; the numbers of runs; the runs apart; the runs together; the verdict.
+    "design": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.75, 0.75]),
     "wifi-words": Words(points=3),
 }

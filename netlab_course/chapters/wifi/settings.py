@@ -14,6 +14,8 @@ from netlab_course.statements import stated_number
 
 MAX_PAYLOAD_BYTES = 1472
 SLOW_MBPS = (6, 9, 12, 18)
+WANTED_MBPS = (0.2, 0.18, 0.22)
+"""Half widths for the sum of two senders, in Mbit/s; single sums scatter by about 0.22, the goodputs of one by 0.36."""
 _STATED_RATIOS = (0.95, 0.965, 1.01, 1.02)
 """The numbers that a statement may have, relative to Bianchi's; two senders get about a hundredth less."""
 
@@ -27,13 +29,14 @@ def bianchi_mbps() -> float:
 
 def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
     """Return the numbers that follow from a student's numbers (`own`), by name: the number in Mbit/s of the statement on
-    two senders together, `stated_mbps`; the rate in Mbit/s of the slow station, `slow_mbps`, and the duration of its
-    acknowledgements in us, `slow_ack_us`.
+    two senders together, `stated_mbps`; the half width in Mbit/s that is wanted for it, `wanted_mbps`; the rate in Mbit/s
+    of the slow station, `slow_mbps`, and the duration of its acknowledgements in us, `slow_ack_us`.
     """
     # Copies that were handed out before keep their other numbers, because this one is not drawn.
     slow_mbps = SLOW_MBPS[round(50 * own.target_mbps) % len(SLOW_MBPS)]
     return {
         "stated_mbps": stated_number(own, bianchi_mbps(), _STATED_RATIOS),
+        "wanted_mbps": WANTED_MBPS[round(50 * own.target_mbps) // len(SLOW_MBPS) % len(WANTED_MBPS)],
         "slow_mbps": slow_mbps,
         "slow_ack_us": Wifi(rate_mbps=slow_mbps).ack_us,
     }

@@ -58,3 +58,13 @@ def test_each_copy_has_a_payload_for_the_same_time_on_the_air(token: str) -> Non
 
 def test_copies_have_different_slow_stations() -> None:
     assert {wifi.begin(token).own.slow_mbps for token in "abcdefghijklmnop"} == {6, 9, 12, 18}
+
+
+def test_copies_have_different_half_widths_and_statements_on_both_sides_of_the_mean() -> None:
+    """Two senders get about 30.3 Mbit/s, which lies between the numbers of the statements, clearly for each width."""
+    own = [wifi.begin(token).own for token in ["", *"abcdefghijklmnop"]]
+    assert {each.wanted_mbps for each in own} == {0.18, 0.2, 0.22}
+    assert {each.stated_mbps > 30.3 for each in own} == {True, False}
+    assert all(abs(each.stated_mbps - 30.3) > 2 * each.wanted_mbps for each in own)
+    # A class of four has both verdicts.
+    assert {wifi.begin(token).own.stated_mbps > 30.3 for token in ("", "anna", "ben", "carla")} == {True, False}

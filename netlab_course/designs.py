@@ -1,0 +1,217 @@
+"""Checks of a choice between two designs: the sum of two hosts from runs of each alone, or from the same runs.
+
+Two means of the same runs depend on each other. The student computes from a pilot how many runs each design needs,
+measures with the better one, and judges the statement of the copy. Both numbers must follow from the student's pilot.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pandas as pd
+
+from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
+from netlab.theory import runs_needed, student_t
+from netlab_course.answers import answer_in_words, as_number, with_unit
+from netlab_course.checks import Result, Status
+from netlab_course.conditions import Build, Condition
+from netlab_course.repeated_tables import count_seeds, differences_in_words, is_complete, table_problem
+from netlab_course.repetition import places
+from netlab_course.sample_sizes import plan_in_words, plan_slips, right_plans
+from netlab_course.statements import STATEMENT_VERDICTS, Statement
+
+PILOTS = 8
+"""The number of runs of a pilot."""
+MAX_RUNS = 25
+"""The largest number of runs after the pilot; a plan for more is measured with this number."""
+PARTS = ("my_pilot", "my_apart", "my_together", "my_table", f'a word such as "{STATEMENT_VERDICTS[0]}"')
+"""The names of the parts of an answer in their order."""
+
+
+@dataclass(frozen=True)
+class ChosenDesign:
+    """A student's choice of a design: the pilot, the runs that each design needs, the measurement and the verdict."""
+
+    pilot: pd.DataFrame
+    """The table of `netlab.repeat` of the pilot."""
+    apart: float
+    """The runs of both hosts together if each host has runs of its own."""
+    together: float
+    """The runs if both goodputs are from the same runs."""
+    table: pd.DataFrame
+    """The table of `netlab.repeat` of the runs of the better design."""
+    verdict: str
+    """One of `STATEMENT_VERDICTS`."""
+
+    @property
+    def scatters(self) -> list[float]:
+        """The standard deviations of the hosts' goodputs in the pilot."""
+        return [float(values.std()) for _, values in self.pilot.groupby("src")["goodput_mbps"]]
+
+    @property
+    def scatter_of_sums(self) -> float:
+        """The standard deviation of the sums of both goodputs in the pilot's runs."""
+        return float(sums(self.pilot).std())
+
+
+def sums(table: pd.DataFrame) -> pd.Series[float]:
+    """Return the sum of all goodputs of each run in a table of `netlab.repeat`, by seed."""
+    return table.groupby("seed")["goodput_mbps"].sum()
+
+
+@dataclass(kw_only=True, repr=False)
+class Designs(Build):
+    """A check of two designs for the mean sum of two hosts' goodputs, and of a verdict from the better one."""
+
+    kind: type = ChosenDesign
+    conditions: Sequence[Condition] = ()
+    """By default, the conditions of every choice between the two designs."""
+    scenario: Callable[[], Scenario]
+    """Returns the scenario that must be repeated; a longer duration is accepted."""
+    made_by: str
+    """The code with which the student makes it."""
+    half_width: float
+    """The wanted half width, in Mbit/s."""
+    statement: Statement
+    """The statement of the copy on the mean sum."""
+    _guesses: ClassVar[str] = "verdicts"
+
+    def __post_init__(self) -> None:
+        """Unless the check was made with conditions of its own, make the usual ones."""
+        if not self.conditions:
+            self.conditions = self._usual_conditions()
+
+    def _usual_conditions(self) -> list[Condition]:
+        """Return the conditions on the scenario, the seeds, both plans and the verdict, in this order."""
+        wanted = with_unit(self.half_width, "Mbit/s")
+        return [
+            Condition(
+                lambda found: not self._differences_in_words(found),
+                "Both tables must repeat what the exercise describes.",
+                f"{self.made_by} makes it; nl.repeat(...) takes it as it is.",
+                self._differences_in_words,
+            ),
+            Condition(
+                lambda found: (
+                    count_seeds(found.pilot) == PILOTS
+                    and count_seeds(found.table) == min(found.together, MAX_RUNS)
+                    and is_complete(found.pilot)
+                    and is_complete(found.table)
+                ),
+                f"my_pilot must have {PILOTS} different seeds, my_table my_together of them, but at most {MAX_RUNS}, and no run "
+                "may have failed.",
+                f"min(my_together, {MAX_RUNS}) is a number that nl.repeat(..., seeds=...) takes.",
+                lambda found: (
+                    f"{count_seeds(found.pilot)} and {count_seeds(found.table)} seeds, my_together = {found.together:g}"
+                ),
+            ),
+            Condition(
+                lambda found: found.apart in self._right_apart(found),
+                f"my_apart must be the number of all runs that two means of runs of their own need for {wanted}.",
+                "How does the half width of a sum of two independent means follow from both scatters? nl.interval(a, b) has it for "
+                "a difference.",
+                lambda found: plan_in_words(found.apart, self._apart_slips(found)),
+            ),
+            Condition(
+                lambda found: found.together in right_plans(found.scatter_of_sums, PILOTS, self.half_width),
+                f"my_together must be the number of runs whose sums need no more for {wanted}.",
+                "How much do the sums of the pilot scatter? Which number makes t s / sqrt(n) just small enough?",
+                lambda found: plan_in_words(found.together, self._together_slips(found)),
+            ),
+            Condition(
+                lambda found: (
+                    found.verdict in self.statement.verdicts(places(interval(sums(found.table)), self.statement.number))
+                ),
+                f"The word must say what the interval of my_table's sums means for the statement "
+                f'"{self.statement.in_words("Mbit/s")}".',
+                "Supported: each value in the interval agrees with it. Refuted: none does. Undecided: some do.",
+                lambda found: f"{found.verdict!r}, and {interval(sums(found.table))}",
+            ),
+        ]
+
+    @property
+    def many_tries(self) -> int:
+        """The number of different wrong verdicts from which the right one may have been found by trial: 2 of three."""
+        return len(STATEMENT_VERDICTS) - 1
+
+    def _judge(self, answer: object) -> Result:
+        """Return the verdict on a list of five parts, or on a `ChosenDesign`."""
+        found = answer if isinstance(answer, ChosenDesign) else _parse(answer)
+        return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
+
+    def _wrong_guess(self, answer: object) -> str:
+        """Return the verdict in a failed answer if it is wrong; "" if it is right or the answer has a wrong form."""
+        found = _parse(answer)
+        return "" if isinstance(found, str) or self.conditions[-1].holds_for(found) else found.verdict
+
+    def _differences_in_words(self, found: ChosenDesign) -> str:
+        """Return a text on the differences of the two tables' scenarios from the one asked for; "" if there are none."""
+        told = {
+            name: differences_in_words(table, self.scenario())
+            for name, table in (("my_pilot", found.pilot), ("my_table", found.table))
+        }
+        return ". ".join(f"{name} differs in {words}" for name, words in told.items() if words)
+
+    def _right_apart(self, found: ChosenDesign) -> range:
+        """Return the right numbers of all runs for means of runs of their own: twice those of each host, from Welch's
+        largest number of degrees of freedom to Student's factor of the pilot.
+        """
+        scatter = math.hypot(*found.scatters)
+        each = 2
+        while student_t(2 * each - 1) * scatter > self.half_width * each**0.5:
+            each += 1
+        most = math.ceil((student_t(PILOTS) * scatter / self.half_width) ** 2)
+        return range(2 * each, 2 * max(each, most) + 1)
+
+    def _apart_slips(self, found: ChosenDesign) -> Iterator[tuple[float, str]]:
+        """Yield the wrong numbers of runs that known mistakes give for means of runs of their own, with messages."""
+        right, scatters = self._right_apart(found), found.scatters
+        for each in range(right[0] // 2, right[-1] // 2 + 1):
+            yield each, "this is the number of runs of one host, and the other needs as many"
+        for slip in self._sum_slips(sum(scatters)):
+            yield slip, "the scatters of independent means are added as squares"
+        yield (
+            2 * runs_needed(found.scatter_of_sums, self.half_width),
+            "this is with the scatter of the sums; means of runs of their own have no sum in any run",
+        )
+        yield from ((2 * wrong, slip) for wrong, slip in plan_slips(math.hypot(*scatters), PILOTS, self.half_width))
+
+    def _sum_slips(self, scatter: float) -> Iterator[float]:
+        """Yield twice the numbers of runs for this scatter, with Student's factors of all the runs and of the pilot."""
+        yield 2 * runs_needed(scatter, self.half_width)
+        yield 2 * math.ceil((student_t(PILOTS) * scatter / self.half_width) ** 2)
+
+    def _together_slips(self, found: ChosenDesign) -> Iterator[tuple[float, str]]:
+        """Yield the wrong numbers of runs that known mistakes give for the sums of the same runs, with messages."""
+        yield from plan_slips(found.scatter_of_sums, PILOTS, self.half_width)
+        apart = "this is with the scatters of both hosts; take that of their sum in each run"
+        for number in self._right_apart(found):
+            yield number, apart
+        for number in right_plans(math.hypot(*found.scatters), PILOTS, self.half_width):
+            yield number, apart
+
+
+def _parse(answer: object) -> ChosenDesign | str:
+    """Return a student's answer as a choice of a design, or a message about its wrong form. It must be a list or tuple
+    of a table, two numbers, a table, and a word.
+    """
+    if not isinstance(answer, (list, tuple)) or len(answer) != len(PARTS):
+        return f"expected a list of five ({', '.join(PARTS)}), got {answer_in_words(answer)}."
+    pilot, *plans, table, verdict = answer
+    for part, name in ((pilot, PARTS[0]), (table, PARTS[3])):
+        if problem := table_problem(part, name):
+            return problem
+    numbers = []
+    for given, name in zip(plans, PARTS[1:3], strict=True):
+        number, complaint = as_number(given)
+        if number is None:
+            return f"{name}: {complaint}"
+        numbers.append(number)
+    word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
+    if word not in STATEMENT_VERDICTS:
+        return f"the fifth must be one of {', '.join(map(repr, STATEMENT_VERDICTS))}, got {answer_in_words(verdict)}."
+    return ChosenDesign(pilot, *numbers, table, word)

@@ -1,0 +1,178 @@
+"""Checks of a choice between two designs: right work passes whatever is drawn, and each usual mistake is named."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import netlab as nl
+from netlab.runs.replications import table_of
+from netlab_course.checks import Status
+from netlab_course.designs import Designs, sums
+from netlab_course.statements import Statement
+from tests.chapters.checking import count_tries, failure_text, passes
+
+WANTED = 0.2
+
+
+class FakeRun:
+    def __init__(self, flows: pd.DataFrame) -> None:
+        self.flows = flows
+
+
+def scenario() -> nl.Scenario:
+    flows = [nl.Udp("h1", "h3", rate_mbps=9), nl.Udp("h2", "h4", rate_mbps=9)]
+    return nl.Scenario(nl.topologies.dumbbell(), flows, duration_s=10)
+
+
+def table(runs: int, of_sums: float = 0.22, of_shares: float = 0.3, duration_s: float = 10) -> pd.DataFrame:
+    """A table as from `nl.repeat` of so many runs: sums of 30 that scatter by `of_sums`, shared up to `of_shares`."""
+    drawn = np.random.default_rng(runs).normal(size=(2, runs))
+    # Both draws have mean 0, scatter 1 and no correlation, so the scatters are known.
+    first = drawn[0] - drawn[0].mean()
+    first /= np.std(first, ddof=1)
+    second = drawn[1] - drawn[1].mean()
+    second -= first * (first @ second) / (first @ first)
+    second /= np.std(second, ddof=1)
+    total, share = 30 + of_sums * first, of_shares * second
+    found = {
+        seed: FakeRun(
+            pd.DataFrame(
+                {
+                    "flow": ["a", "b"],
+                    "src": ["h1", "h2"],
+                    "goodput_mbps": [total[seed - 1] / 2 + share[seed - 1], total[seed - 1] / 2 - share[seed - 1]],
+                    "error": None,
+                }
+            )
+        )
+        for seed in range(1, runs + 1)
+    }
+    return table_of(replace(scenario(), duration_s=duration_s).to_dict(), found)  # type: ignore[arg-type]
+
+
+CHECK = Designs(
+    name="two designs",
+    scenario=scenario,
+    made_by="scenario()",
+    half_width=WANTED,
+    statement=Statement(29.0),
+    hints=["Plan."],
+)
+
+
+def both(of_sums: float = 0.22, of_shares: float = 0.3) -> float:
+    """The root of the squares of both hosts' scatters."""
+    return math.sqrt(2 * ((of_sums / 2) ** 2 + of_shares**2))
+
+
+def least(scatter: float, groups: int = 1) -> int:
+    """The least number of runs of each of so many groups, by trial."""
+    number = 2
+    while nl.theory.student_t(groups * number - groups + 1) * scatter > WANTED * number**0.5:
+        number += 1
+    return number
+
+
+def work(of_sums: float = 0.22, of_shares: float = 0.3) -> list[Any]:
+    together = least(of_sums)
+    apart = 2 * least(both(of_sums, of_shares), 2)
+    return [table(8, of_sums, of_shares), apart, together, table(min(together, 25)), "supported"]
+
+
+@pytest.mark.parametrize("of_sums", [0.08, 0.15, 0.22, 0.3, 0.6])
+@pytest.mark.parametrize("of_shares", [0.2, 0.35])
+def test_right_work_passes_whatever_is_drawn(of_sums: float, of_shares: float) -> None:
+    answer = work(of_sums, of_shares)
+    passes(CHECK, answer)
+    for word in ("refuted", "undecided"):
+        told = failure_text(CHECK, [*answer[:4], word])
+        assert 'the statement "more than 29 Mbit/s"' in told and "1 of 5 conditions" in told
+
+
+def test_the_factors_of_the_pilot_are_right_as_well() -> None:
+    answer = work()
+    careful = 2 * math.ceil((2.365 * both() / WANTED) ** 2)
+    assert careful > answer[1]
+    passes(CHECK, [answer[0], careful, *answer[2:]])
+    failure_text(CHECK, [answer[0], careful + 3, *answer[2:]])
+
+
+@pytest.mark.parametrize(
+    ("apart", "words"),
+    [
+        (least(both(), 2), "this is the number of runs of one host, and the other needs as many"),
+        (2 * least(2 * math.hypot(0.11, 0.3)), "the scatters of independent means are added as squares"),
+        (2 * least(0.22), "this is with the scatter of the sums"),
+        (9.5, "it is rounded up"),
+        (
+            500,
+            "my_apart must be the number of all runs that two means of runs of their own need for 0.2 Mbit/s. Seen: 500.",
+        ),
+    ],
+)
+def test_each_usual_mistake_with_runs_of_their_own_is_named(apart: float, words: str) -> None:
+    answer = work()
+    told = failure_text(CHECK, [answer[0], apart, *answer[2:]])
+    assert words in told and "1 of 5 conditions" in told
+
+
+@pytest.mark.parametrize(
+    ("together", "words"),
+    [
+        (3, "the half width falls with the root of n"),
+        (least(0.22) - 1, "round up"),
+        (2 * least(both(), 2), "this is with the scatters of both hosts"),
+    ],
+)
+def test_each_usual_mistake_with_the_same_runs_is_named(together: int, words: str) -> None:
+    answer = work()
+    told = failure_text(CHECK, [answer[0], answer[1], together, table(min(together, 25)), answer[4]])
+    assert words in told and "1 of 5 conditions" in told
+
+
+def test_other_scenarios_and_numbers_of_runs_are_reported() -> None:
+    answer = work()
+    shorter = table(answer[2], duration_s=5)
+    assert "my_table differs in duration_s=5, less than 10" in failure_text(CHECK, [*answer[:3], shorter, answer[4]])
+    assert "Seen: 6 and " in failure_text(CHECK, [table(6), *answer[1:]])
+    assert "but at most 25" in failure_text(CHECK, [*answer[:3], table(20), answer[4]])
+
+
+@pytest.mark.parametrize(
+    ("place", "part", "words"),
+    [
+        (0, 5.0, "my_pilot must be the table that nl.repeat(...) returns, got 5.0"),
+        (1, "ten", "my_apart: got the text 'ten'"),
+        (2, "ten", "my_together: got the text 'ten'"),
+        (3, pd.DataFrame({"seed": [1], "flow": ["a"]}), "my_table must be the table as nl.repeat"),
+        (4, "inside", "the fifth must be one of 'supported', 'undecided', 'refuted', got 'inside'"),
+    ],
+)
+def test_an_answer_of_the_wrong_form_is_reported(place: int, part: object, words: str) -> None:
+    answer = work()
+    answer[place] = part
+    assert words in failure_text(CHECK, answer)
+    assert "a list of five" in failure_text(CHECK, answer[:4])
+
+
+def test_wrong_verdicts_are_counted_and_conditions_are_judged_alone_as_a_grader_does() -> None:
+    check = replace(CHECK)
+    seen = count_tries(check)
+    answer = work()
+    for given in (..., [*answer[:4], "perhaps"], [answer[0], 500, *answer[2:]], answer):
+        check(given)
+    assert not seen
+    for word in ("refuted", "undecided"):
+        check([*answer[:4], word])
+    assert len(seen) == check.many_tries == 2
+    wrong = [answer[0], 500, *answer[2:4], "refuted"]
+    alone = [replace(CHECK, conditions=[each]).judge(wrong).status for each in CHECK.conditions]
+    failed, passed = Status.FAILED, Status.PASSED
+    assert alone == [passed, passed, failed, passed, failed]
+    assert sums(answer[3]).mean() == pytest.approx(30)
