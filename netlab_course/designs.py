@@ -111,14 +111,14 @@ class Designs(Build):
             ),
             Condition(
                 lambda found: found.apart in self._right_apart(found),
-                f"my_apart must be the number of all runs that two means of runs of their own need for {wanted}.",
+                f"my_apart must count the runs of both hosts with which the sum of two means is known to ± {wanted}.",
                 "How does the half width of a sum of two independent means follow from both scatters? nl.interval(a, b) has it for "
                 "a difference.",
                 lambda found: plan_in_words(found.apart, self._apart_slips(found)),
             ),
             Condition(
                 lambda found: found.together in right_plans(found.scatter_of_sums, PILOTS, self.half_width),
-                f"my_together must be the number of runs whose sums need no more for {wanted}.",
+                f"my_together must be the number of runs with which the mean of their sums is known to ± {wanted}.",
                 "How much do the sums of the pilot scatter? Which number makes t s / sqrt(n) just small enough?",
                 lambda found: plan_in_words(found.together, self._together_slips(found)),
             ),
@@ -187,12 +187,12 @@ class Designs(Build):
 
     def _together_slips(self, found: ChosenDesign) -> Iterator[tuple[float, str]]:
         """Yield the wrong numbers of runs that known mistakes give for the sums of the same runs, with messages."""
-        yield from plan_slips(found.scatter_of_sums, PILOTS, self.half_width)
         apart = "this is with the scatters of both hosts; take that of their sum in each run"
         for number in self._right_apart(found):
             yield number, apart
         for number in right_plans(math.hypot(*found.scatters), PILOTS, self.half_width):
             yield number, apart
+        yield from plan_slips(found.scatter_of_sums, PILOTS, self.half_width)
 
 
 def _parse(answer: object) -> ChosenDesign | str:
@@ -214,4 +214,5 @@ def _parse(answer: object) -> ChosenDesign | str:
     word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
     if word not in STATEMENT_VERDICTS:
         return f"the fifth must be one of {', '.join(map(repr, STATEMENT_VERDICTS))}, got {answer_in_words(verdict)}."
-    return ChosenDesign(pilot, *numbers, table, word)
+    apart, together = numbers
+    return ChosenDesign(pilot, apart, together, table, word)

@@ -101,7 +101,7 @@ class SampleSize(Build):
             ),
             Condition(
                 lambda found: found.planned in self._right_plans(found.pilot),
-                f"my_planned must be the number of runs that the pilot's scatter promises a half width of {wanted} with.",
+                f"my_planned must be the number of runs with which the pilot's scatter gives a half width of {wanted}.",
                 "Which number makes t s / sqrt(n) just small enough? Try it in the formula, and the next smaller one.",
                 self._plan_in_words,
             ),

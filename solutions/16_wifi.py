@@ -238,7 +238,7 @@ for rate_mbps in (54, changed_rate_mbps):
 # - *together*: the mean of the sums of both, run by run.
 #
 # Which needs fewer runs? Guess it first. Then `my_pilot` is the table of eight runs, `my_apart` and `my_together` are the numbers of all runs that the designs need by its
-# scatters (let the cell compute them, because a grader draws other seeds). `my_table` has `my_together` runs, but at most 25, and `my_verdict` is what the interval of its sums says on the colleague.
+# scatters (let the cell compute them, because a grader draws other seeds). `my_table` has `my_together` runs, but at most 25, and `my_verdict` is what the interval of its sums says on the statement.
 
 
 # %% id="two-senders"

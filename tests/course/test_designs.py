@@ -112,7 +112,7 @@ def test_the_factors_of_the_pilot_are_right_as_well() -> None:
         (9.5, "it is rounded up"),
         (
             500,
-            "my_apart must be the number of all runs that two means of runs of their own need for 0.2 Mbit/s. Seen: 500.",
+            "my_apart must count the runs of both hosts with which the sum of two means is known to ± 0.2 Mbit/s. Seen: 500.",
         ),
     ],
 )

@@ -85,7 +85,7 @@ def test_the_factor_of_the_pilot_is_right_as_well() -> None:
         (nl.theory.runs_needed(4.0, HALF / 2), "half of the interval's width is asked for, not the whole"),
         (
             20,
-            "my_planned must be the number of runs that the pilot's scatter promises a half width of 3 % with. Seen: 20.",
+            "my_planned must be the number of runs with which the pilot's scatter gives a half width of 3 %. Seen: 20.",
         ),
     ],
 )

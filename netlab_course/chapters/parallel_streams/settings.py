@@ -87,7 +87,7 @@ def _kept_mbps(own: StudentValues) -> float:
     middle = streams[digest[0] % len(streams)] + 0.5
     part = _PART_AT + _PART_PER_STREAM * middle
     all_mbps = float(theory.tcp_goodput_limit_mbps(SLOW_MBPS))
-    return round(part * own.neighbours * all_mbps / (own.neighbours + middle), 1)
+    return float(round(part * own.neighbours * all_mbps / (own.neighbours + middle), 1))
 
 
 NUMBERS = OwnNumbers(
