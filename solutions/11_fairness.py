@@ -217,7 +217,7 @@ while nl.theory.student_t(my_planned) * my_scatter / my_planned**0.5 > own.half_
 my_table = nl.repeat(far_and_near, seeds=min(my_planned, 16))
 my_interval = nl.interval(far_percent(my_table))
 my_verdict = "reached" if my_interval.half_width <= own.half_percent else "missed"
-print(f"scatter {my_scatter:.1f} %, planned {my_planned} runs: {my_interval:.1f} %, {my_verdict}")
+print(f"scatter {my_scatter:.1f} %, planned {my_planned}: {my_interval:.1f} %, {my_verdict}")
 # END SOLUTION
 my_plan = [my_pilot, my_planned, my_table, my_interval, my_verdict]
 

@@ -257,10 +257,10 @@ my_pilot = my_apart = my_together = my_table = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 
 
-def runs_for(scatter, freedom_of):
-    """The least n with a half width of at most what is wanted; `freedom_of(n)` values."""
+def runs_for(scatter, values_of):
+    """The least n whose half width, with the factor for `values_of(n)` values, is small."""
     n = 2
-    while nl.theory.student_t(freedom_of(n)) * scatter / n**0.5 > own.wanted_mbps:
+    while nl.theory.student_t(values_of(n)) * scatter / n**0.5 > own.wanted_mbps:
         n += 1
     return n
 
