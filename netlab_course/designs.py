@@ -20,7 +20,7 @@ from netlab_course.answers import answer_in_words, as_number, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition
 from netlab_course.repeated_tables import count_seeds, differences_in_words, is_complete, table_problem
-from netlab_course.repetition import places
+from netlab_course.rounded_intervals import places
 from netlab_course.sample_sizes import plan_in_words, plan_slips, right_plans
 from netlab_course.statements import STATEMENT_VERDICTS, Statement
 

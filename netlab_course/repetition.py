@@ -11,10 +11,8 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -35,6 +33,7 @@ from netlab_course.repeated_measurements import (
     missing_refutation_parts,
     parse_answer,
 )
+from netlab_course.rounded_intervals import agrees, have_equal_numbers, interval_of, places, shows
 from netlab_course.scenario_differences import repeats, scenario_in_words
 from netlab_course.statements import STATEMENT_VERDICTS, Statement
 
@@ -45,9 +44,6 @@ _SCALED_UNITS = {("Mbit/s", 1e3): "kbit/s", ("ms", 1e-3): "s"}
 VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
 MIN_REFUTATION_WORDS = 4
-# Relative margins: a mean may be rounded to four digits, a half width to two.
-_MEAN_OFF, _HALF_OFF = 0.0006, 0.051
-_FIGURE_OFF = 0.002
 
 _MEASURED = "hand over the table as nl.repeat(...) returned it."
 """The end of a sentence on numbers that were not measured."""
@@ -166,7 +162,7 @@ class Repetition(Build):
                 lambda found: f"{found.table['seed'].nunique()} seeds",
             ),
             Condition(
-                lambda found: _agrees(found.interval, interval(self.values(found.table))),
+                lambda found: agrees(found.interval, interval(self.values(found.table))),
                 "The interval must be that of the values that the exercise asks for, one for each seed.",
                 "Select the rows and the column first; nl.interval(...) takes the values.",
                 self._slip,
@@ -214,7 +210,7 @@ class Repetition(Build):
                 lambda found: f"traces of {', '.join(str(len(n)) for n in found.figure['traces']) or 'no'} numbers",
             ),
             Condition(
-                lambda found: _shows(found.figure, self._judged_by(found)),
+                lambda found: shows(found.figure, self._judged_by(found)),
                 "The figure must show your interval, from mean - half to mean + half.",
                 "my_figure.add_hrect(y0=..., y1=..., opacity=0.2), or error bars.",
                 lambda found: (
@@ -341,13 +337,13 @@ class Repetition(Build):
         """
         values, traces = self.values(found.table), found.figure["traces"]
         in_its_unit = values * (self._unit_factor(found) or 1.0)
-        if any(_have_equal_numbers(numbers, each) for each in (values, in_its_unit) for numbers in traces):
+        if any(have_equal_numbers(numbers, each) for each in (values, in_its_unit) for numbers in traces):
             return True
         instead = [slip(found.table) for slip in self.slips.values()]
         return any(
-            _have_equal_numbers(numbers, each)
+            have_equal_numbers(numbers, each)
             for each in instead
-            if _agrees(found.interval, interval(each))
+            if agrees(found.interval, interval(each))
             for numbers in traces
         )
 
@@ -356,7 +352,7 @@ class Repetition(Build):
         right apart from it; None if it is right as it is or wrong in another way.
         """
         mean, half = interval(self.values(found.table))
-        factors = (factor for factor in _UNIT_FACTORS if _agrees(found.interval, (factor * mean, factor * half)))
+        factors = (factor for factor in _UNIT_FACTORS if agrees(found.interval, (factor * mean, factor * half)))
         return next(factors, None)
 
     def _judged_by(self, found: RepeatedMeasurement) -> tuple[float, float]:
@@ -367,10 +363,10 @@ class Repetition(Build):
         If it has the two edges instead of mean and half width, the interval itself is right.
         """
         right = interval(self.values(found.table))
-        if _agrees(found.interval, (right[0] - right[1], sum(right))):
+        if agrees(found.interval, (right[0] - right[1], sum(right))):
             return right
         known = itertools.chain([right], (slip for slip, _ in self._slips(found)))
-        return found.interval if any(_agrees(found.interval, each) for each in known) else right
+        return found.interval if any(agrees(found.interval, each) for each in known) else right
 
     def _in_the_unit(self, found: RepeatedMeasurement) -> tuple[float, float]:
         """Return mean and half width by which the verdict is judged (those of `_judged_by`), converted to the unit of
@@ -387,7 +383,7 @@ class Repetition(Build):
         mean, half = found.interval
         got = f"{mean:.4g} ± {half:.2g}"
         # Two mistakes may agree with a rounded interval: the median is often near the mean of another column.
-        known = [(slip, sentence) for slip, sentence in self._slips(found) if _agrees((mean, half), slip)]
+        known = [(slip, sentence) for slip, sentence in self._slips(found) if agrees((mean, half), slip)]
         if not known:
             return got
         _, sentence = min(known, key=lambda pair: abs(pair[0][0] - mean) + abs(pair[0][1] - half))
@@ -422,82 +418,6 @@ class Repetition(Build):
         rows_by_flow = found.table.groupby("flow").indices
         for column, values in found.table.select_dtypes("number").items():
             numbers = values.to_numpy(dtype=float)
-            yield _interval_of(numbers), f"this is the column {column} of all flows together"
+            yield interval_of(numbers), f"this is the column {column} of all flows together"
             for flow, rows in rows_by_flow.items():
-                yield _interval_of(numbers[rows]), f"this is the column {column} of the flow {flow}"
-
-
-def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
-    """Return whether an interval equals the right one, both as mean and half width, apart from rounding the mean to
-    four digits and the half width to two.
-    """
-    (mean, half), (its_mean, its_half) = given, wanted
-    return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and abs(half - its_half) <= (
-        _HALF_OFF * its_half + 1e-12
-    )
-
-
-def _have_equal_numbers(numbers: Sequence[float], values: pd.Series[float]) -> bool:
-    """Return whether a list of numbers and a column of values have the same numbers in any order, within a relative
-    error of 0.002.
-    """
-    if len(numbers) != len(values):
-        return False
-    return bool(np.allclose(np.sort(numbers), np.sort(values.to_numpy(dtype=float)), rtol=_FIGURE_OFF))
-
-
-def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
-    """Return whether a figure (in the form of `figure_numbers`) shows both edges of an interval (mean and half width)
-    as lines, areas or traces, or its half width as an error bar.
-    """
-    mean, half = given
-    if any(abs(bar - half) <= _HALF_OFF * half for bar in figure["bars"]):
-        return True
-    margin = _margin(given)
-    levels = np.array([mean - half, mean, mean + half])
-
-    def near(number: float) -> bool:
-        """Return whether a number equals an edge or the mean of the interval, apart from rounding."""
-        return bool((np.abs(levels - number) <= margin).any())
-
-    # A number of a trace with other values may equal an edge by chance: use traces whose numbers are all edges or the mean.
-    # If the values hardly scatter, all of them are near; but lines have three levels at most.
-    lines = [
-        number
-        for numbers in figure["traces"]
-        if len(set(numbers)) <= len(levels) and all(map(near, numbers))
-        for number in numbers
-    ]
-    there = np.array([*figure["shapes"], *lines])
-    return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
-
-
-def places(given: tuple[float, float], number: float) -> set[str]:
-    """Return the words ("above", "inside", "below") for where a number lies, seen from an interval (mean and half width
-    in the number's unit); two of them near an edge, because the interval may be rounded.
-    """
-    mean, half = given
-    margin = _margin(given)
-    found = set()
-    if number > mean + half - margin:
-        found.add("above")
-    if number < mean - half + margin:
-        found.add("below")
-    if abs(number - mean) <= half + margin:
-        found.add("inside")
-    return found
-
-
-def _margin(given: tuple[float, float]) -> float:
-    """Return the largest error that rounding can make in an edge of an interval (mean and half width), in the unit of
-    the interval.
-    """
-    mean, half = given
-    return _MEAN_OFF * abs(mean) + _HALF_OFF * half
-
-
-def _interval_of(numbers: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
-    """Return the confidence interval of the mean of numbers (mean and half width); twice NaN if they have NaN or
-    infinity, or are fewer than two.
-    """
-    return interval(numbers) if len(numbers) > 1 and np.isfinite(numbers).all() else (np.nan, np.nan)
+                yield interval_of(numbers[rows]), f"this is the column {column} of the flow {flow}"

@@ -13,13 +13,14 @@ from typing import ClassVar
 
 import pandas as pd
 
-from netlab.runs.replications import Interval, interval
+from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.theory import runs_needed, student_t
 from netlab_course.answers import answer_in_words, as_number, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition
 from netlab_course.repeated_tables import count_seeds, differences_in_words, is_complete, table_problem
+from netlab_course.rounded_intervals import agrees
 
 PILOTS = 6
 """The number of runs of a pilot."""
@@ -28,8 +29,6 @@ MAX_RUNS = 16
 WORDS = REACHED, MISSED = ("reached", "missed")
 PARTS = ("my_pilot", "my_planned", "my_table", "my_interval", f'a word, "{REACHED}" or "{MISSED}"')
 """The names of the parts of an answer in their order."""
-# Relative margins: a mean may be rounded to four digits, a half width to two.
-_MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _WORD_OFF = 0.01
 
 
@@ -106,7 +105,7 @@ class SampleSize(Build):
                 self._plan_in_words,
             ),
             Condition(
-                lambda found: _agrees(found.interval, interval(self.values(found.table))),
+                lambda found: agrees(found.interval, interval(self.values(found.table))),
                 "my_interval must be that of my_table's values, one for each seed.",
                 "Compute the value of each seed as for the pilot; nl.interval(...) takes the values.",
                 self._interval_in_words,
@@ -170,7 +169,7 @@ class SampleSize(Build):
         known = [
             (abs(wrong[0] - mean) + abs(wrong[1] - half), slip)
             for wrong, slip in self._interval_slips(found)
-            if _agrees((mean, half), wrong)
+            if agrees((mean, half), wrong)
         ]
         # Two mistakes may agree with a rounded interval; the nearer one is named.
         return f"{got}; {min(known)[1]}" if known else got
@@ -231,14 +230,6 @@ def plan_in_words(planned: float, slips: Iterable[tuple[float, str]]) -> str:
         return f"{planned:.4g}; runs are counted in whole numbers, so it is rounded up"
     told = f"{planned:g}"
     return next((f"{told}; {slip}" for wrong, slip in slips if planned in {int(wrong), math.ceil(wrong)}), told)
-
-
-def _agrees(given: tuple[float, float], wanted: tuple[float, float] | Interval) -> bool:
-    """Return whether an interval equals the wanted one, both as mean and half width, apart from rounding."""
-    (mean, half), (its_mean, its_half) = given, wanted
-    return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and abs(half - its_half) <= (
-        _HALF_OFF * its_half + 1e-12
-    )
 
 
 def _parse(answer: object) -> PlannedSample | str:

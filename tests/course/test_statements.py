@@ -8,7 +8,7 @@ import pytest
 
 from netlab.base.errors import NetlabError
 from netlab_course.own_numbers import StudentValues
-from netlab_course.repetition import places
+from netlab_course.rounded_intervals import places
 from netlab_course.statements import STATEMENT_VERDICTS, Statement, stated_number
 
 FACTORS = (0.8, 0.9, 1.1, 1.2)

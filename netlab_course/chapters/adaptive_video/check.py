@@ -21,7 +21,8 @@ from netlab_course.checks import Function, Number, Result, Status, formula_slips
 from netlab_course.conditions import Build, Condition
 from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
-from netlab_course.repetition import MAX_SEEDS, MIN_SEEDS, VERDICTS, places
+from netlab_course.repetition import MAX_SEEDS, MIN_SEEDS, VERDICTS
+from netlab_course.rounded_intervals import places
 
 PROVIDED_RULES = {
     "Throughput": settings.Throughput(),

@@ -1,0 +1,92 @@
+"""Comparison of a student's intervals, which may be rounded, with the right ones and with what a figure shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from netlab.runs.replications import interval
+
+# Relative margins: a mean may be rounded to four digits, a half width to two.
+_MEAN_OFF, _HALF_OFF = 0.0006, 0.051
+_FIGURE_OFF = 0.002
+
+
+def agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
+    """Return whether an interval equals the right one, both as mean and half width, apart from rounding the mean to
+    four digits and the half width to two.
+    """
+    (mean, half), (its_mean, its_half) = given, wanted
+    return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and abs(half - its_half) <= (
+        _HALF_OFF * its_half + 1e-12
+    )
+
+
+def have_equal_numbers(numbers: Sequence[float], values: pd.Series[float]) -> bool:
+    """Return whether a list of numbers and a column of values have the same numbers in any order, within a relative
+    error of 0.002.
+    """
+    if len(numbers) != len(values):
+        return False
+    return bool(np.allclose(np.sort(numbers), np.sort(values.to_numpy(dtype=float)), rtol=_FIGURE_OFF))
+
+
+def shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
+    """Return whether a figure (in the form of `figure_numbers`) shows both edges of an interval (mean and half width)
+    as lines, areas or traces, or its half width as an error bar.
+    """
+    mean, half = given
+    if any(abs(bar - half) <= _HALF_OFF * half for bar in figure["bars"]):
+        return True
+    margin = _margin(given)
+    levels = np.array([mean - half, mean, mean + half])
+
+    def near(number: float) -> bool:
+        """Return whether a number equals an edge or the mean of the interval, apart from rounding."""
+        return bool((np.abs(levels - number) <= margin).any())
+
+    # A number of a trace with other values may equal an edge by chance: use traces whose numbers are all edges or the mean.
+    # If the values hardly scatter, all of them are near; but lines have three levels at most.
+    lines = [
+        number
+        for numbers in figure["traces"]
+        if len(set(numbers)) <= len(levels) and all(map(near, numbers))
+        for number in numbers
+    ]
+    there = np.array([*figure["shapes"], *lines])
+    return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
+
+
+def places(given: tuple[float, float], number: float) -> set[str]:
+    """Return the words ("above", "inside", "below") for where a number lies, seen from an interval (mean and half width
+    in the number's unit); two of them near an edge, because the interval may be rounded.
+    """
+    mean, half = given
+    margin = _margin(given)
+    found = set()
+    if number > mean + half - margin:
+        found.add("above")
+    if number < mean - half + margin:
+        found.add("below")
+    if abs(number - mean) <= half + margin:
+        found.add("inside")
+    return found
+
+
+def _margin(given: tuple[float, float]) -> float:
+    """Return the largest error that rounding can make in an edge of an interval (mean and half width), in the unit of
+    the interval.
+    """
+    mean, half = given
+    return _MEAN_OFF * abs(mean) + _HALF_OFF * half
+
+
+def interval_of(numbers: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
+    """Return the confidence interval of the mean of numbers (mean and half width); twice NaN if they have NaN or
+    infinity, or are fewer than two.
+    """
+    return interval(numbers) if len(numbers) > 1 and np.isfinite(numbers).all() else (np.nan, np.nan)
