@@ -44,9 +44,9 @@ def _derived_numbers(own: StudentValues) -> dict[str, float]:
 
 NUMBERS = OwnNumbers(
     {
-        "rate_mbps": (20, 16, 18, 22, 24, 25, 28, 30),
+        "rate_mbps": (20, 16, 18, 22, 25, 28, 30),
         "base_rtt_ms": (30, 24, 26, 28, 32, 34, 36, 38, 40),
-        "queue_packets": (400, 300, 350, 450, 500, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1000),
+        "queue_packets": (400, *(packets for packets in range(300, 1001, 25) if packets != 400)),
     },
     derive=_derived_numbers,
 )

@@ -19,10 +19,12 @@ from netlab_course.chapters.queues.settings import NUMBERS
 from tests.chapters.checking import failure_text, names_of_cells, passes
 
 
-def test_no_copy_has_a_link_that_a_larger_threshold_than_the_smallest_fails_to_fill() -> None:
-    # By runs, 5 packets fill 30 Mbit/s and 26 ms to 99.9 %, and 6 packets do not.
+def test_no_copy_has_a_link_whose_smallest_threshold_depends_on_the_seed() -> None:
+    # By runs, 5 packets fill 30 Mbit/s and 26 ms to 99.9 %, and 6 packets do not; with four seeds, 3 packets send from 2 parts
+    # in 10 000 less than that to 2 more over 16 Mbit/s and 38 ms.
     drawn = {(own.rate_mbps, own.base_rtt_ms) for own in (queues.begin(str(token)).own for token in range(1000))}
-    assert drawn == {*product(NUMBERS.values("rate_mbps"), NUMBERS.values("base_rtt_ms"))} - {(30, 26)}
+    assert len(drawn) == 33
+    assert drawn <= {*product(NUMBERS.values("rate_mbps"), NUMBERS.values("base_rtt_ms"))} - {(30, 26), (16, 38)}
 
 
 def test_the_check_alone_knows_the_link_without_a_smallest_threshold() -> None:
