@@ -558,7 +558,7 @@ print(f"60 runs of 8 s: {sixty:.1f} ms")
 # %% [markdown] id="open"
 # ## Open exercises
 #
-# - Take `aqm="fq"` for the slow link in exercise 4 and put one TCP download beside the calls. How many calls fit now? Why? (`late_percent` counts the calls alone.)
+# - Take `aqm="fq"` for the slow link in exercise 4 and put one TCP download beside the calls. How many calls fit now? Why? (`late_percent` counts the calls alone. Linux's shaper takes a frame out of the fair queue before its turn on the line, and its bucket lets a third of a frame more wait there.)
 # - The queue has room for 10 000 packets here. Give it 20. Which share is lost at 90 %, and what does theory for a long queue say about it?
 # - Draw $s/w$ over $d$ for 80 % on two logarithmic axes. From where on does the square root no longer hold?
 # - **Challenge.** Write bursts: several `nl.Udp` with short `duration_s`. Which load gives 17.5 ms then?

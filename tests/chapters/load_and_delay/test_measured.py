@@ -90,6 +90,18 @@ def test_captures_have_the_delays_of_calls_beside_a_download_and_of_nothing_else
     agrees("mean delay (ms)", experiments.delays_ms(run).mean(), delays_ms.mean(), relative=0.002)
 
 
+def test_a_call_beside_a_download_waits_for_what_has_left_the_fair_queue() -> None:
+    """Open exercise 1: the frame that the shaper has taken, what its bucket of 2018 bytes holds beyond a frame, and the rest
+    of the frame on the line.
+    """
+    line = nl.topologies.chain([None, 2], [0, 0], 10_000, aqm="fq_codel")
+    call = nl.Udp("h1", "h2", rate_mbps=0.0688, payload_bytes=172, spacing="random")
+    delays_ms = experiments.delays_ms(nl.run(line, [call, nl.Tcp("h1", "h2")], duration_s=20, captures=CAPTURES))
+    frame_ms, own_ms, bucket_ms = (theory.transmission_delay_ms(size, 2) for size in (1514, 214, 2018 - 1514))
+    agrees("smallest delay (ms)", delays_ms.min(), frame_ms + bucket_ms + own_ms, relative=0.01)
+    agrees("median delay (ms)", float(np.median(delays_ms)), 1.5 * frame_ms + bucket_ms + own_ms, relative=0.03)
+
+
 @pytest.mark.slow
 def test_sixty_runs_of_8_s_are_too_short_on_average() -> None:
     mean, half = nl.interval(nl.repeat(settings.one_size(0.95, 8), seeds=60)["delay_ms"])
