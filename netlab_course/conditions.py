@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from netlab.base.errors import ScenarioError
+from netlab.base.errors import EngineError, KernelError, NetlabError, RunError, ScenarioError
 from netlab.base.values import is_number, short_repr
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
@@ -12,6 +12,10 @@ from netlab.network.topology import Topology
 from netlab_course.answers import answer_in_words, with_unit
 from netlab_course.checks import Check, Result, Status
 
+_MACHINE_ERRORS = (EngineError, KernelError, RunError)
+"""Errors that say nothing about the student's object: the machine cannot run what a condition needs."""
+_OBJECT_ERRORS = (AttributeError, IndexError, KeyError, TypeError, ValueError, NetlabError)
+"""Errors with an object that lacks what a condition needs, such as a table of one seed, which has no interval."""
 MAX_NAMED = 4
 """Entries of a scenario's traffic that a message lists."""
 
@@ -30,25 +34,33 @@ class Condition:
     """Returns the actual state of the object: a number, some words, or an object to be quoted."""
 
     def holds_for(self, answer: object) -> bool:
-        """Return whether an object fulfils the condition; False if it lacks an attribute, key, item or type that the
-        condition needs.
+        """Return whether an object fulfils the condition; False if it lacks an attribute, key, item, type or number of
+        values that the condition needs.
         """
         try:
             return bool(self.holds(answer))
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        except _MACHINE_ERRORS:
+            raise
+        except _OBJECT_ERRORS:
             return False
 
     def state_in_words(self, answer: object) -> str | None:
         """Return the actual state of an object, as the condition's `seen` has it, as text; None if it lacks an
-        attribute, key, item or type that this needs.
+        attribute, key, item, type or number of values that this needs.
         """
         try:
             found = self.seen(answer)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        except _MACHINE_ERRORS:
+            raise
+        except _OBJECT_ERRORS:
             return None
         if is_number(found):
             found = with_unit(float(cast("float", found)), "")
         return found if isinstance(found, str) else short_repr(found)
+
+    def is_refuted_by(self, answer: object) -> bool:
+        """Return whether an object has all that the condition needs, and does not fulfil it."""
+        return not self.holds_for(answer) and self.state_in_words(answer) is not None
 
     def complaint(self, words: str | None) -> str:
         """Return the message for an object that does not fulfil the condition: the condition, the actual state as

@@ -141,9 +141,11 @@ class SampleSize(Build):
         )
 
     def _wrong_guess(self, answer: object) -> str:
-        """Return the word in a failed answer if it is wrong; "" if it is right or the answer has a wrong form."""
+        """Return the word in a failed answer if it is wrong; "" if it is right, cannot be judged yet (a table of one
+        seed), or the answer has a wrong form.
+        """
         found = _parse(answer)
-        return "" if isinstance(found, str) or self.conditions[-1].holds_for(found) else found.verdict
+        return "" if isinstance(found, str) or not self.conditions[-1].is_refuted_by(found) else found.verdict
 
     def _differences_in_words(self, found: PlannedSample) -> str:
         """Return a text on the differences of the two tables' scenarios from the one asked for; "" if there are none."""

@@ -176,3 +176,15 @@ def test_wrong_verdicts_are_counted_and_conditions_are_judged_alone_as_a_grader_
     failed, passed = Status.FAILED, Status.PASSED
     assert alone == [passed, passed, failed, passed, failed]
     assert sums(answer[3]).mean() == pytest.approx(30)
+
+
+@pytest.mark.parametrize("seeds", [0, 1])
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_table_without_an_interval_gets_a_message_and_its_verdict_is_no_try(place: int, seeds: int) -> None:
+    check = replace(CHECK)
+    seen = count_tries(check)
+    answer = work()
+    answer[place] = answer[place][answer[place]["seed"] <= seeds]
+    assert "my_pilot must have 8 different seeds" in failure_text(check, answer)
+    check(answer)
+    assert not seen

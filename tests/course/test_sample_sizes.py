@@ -166,3 +166,16 @@ def test_each_condition_can_be_judged_alone_as_a_grader_does() -> None:
     alone = [replace(CHECK, conditions=[each]).judge(answer).status for each in CHECK.conditions]
     failed, passed = Status.FAILED, Status.PASSED
     assert alone == [passed, failed, failed, passed, failed]
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_table_without_an_interval_gets_a_message_and_its_word_is_no_try(place: int) -> None:
+    check = replace(CHECK)
+    seen = count_tries(check)
+    for seeds in (0, 1):
+        answer = work()
+        answer[place] = answer[place][answer[place]["seed"] <= seeds]
+        answer[1] = 1 if place == 2 else answer[1]
+        assert "can be looked at only when" in failure_text(check, answer)
+        check(answer)
+    assert not seen

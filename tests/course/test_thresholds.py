@@ -131,3 +131,15 @@ def test_each_condition_can_be_judged_alone_as_a_grader_does() -> None:
     alone = [replace(CHECK, conditions=[each]).judge(answer).status for each in CHECK.conditions]
     failed, passed = Status.FAILED, Status.PASSED
     assert alone == [failed, passed, passed, passed, failed]
+
+
+@pytest.mark.parametrize("seeds", [0, 1])
+@pytest.mark.parametrize("place", [2, 3])
+def test_a_table_without_an_interval_gets_a_message(place: int, seeds: int) -> None:
+    """One seed, or a table whose rows were filtered out, has no scatter: only its seeds can be judged."""
+    answer = [*RIGHT]
+    answer[place] = RIGHT[place][RIGHT[place]["seed"] <= seeds]
+    told = failure_text(CHECK, answer)
+    assert (
+        "Each table must have 8 to 25 different seeds" in told and "2 more can be looked at only when it does" in told
+    )
