@@ -159,15 +159,15 @@ class Designs(Build):
         return ". ".join(f"{name} differs in {words}" for name, words in told.items() if words)
 
     def _right_apart(self, found: ChosenDesign) -> range:
-        """Return the right numbers of all runs for means of runs of their own: twice those of each host, from Welch's
-        largest number of degrees of freedom to Student's factor of the pilot.
+        """Return the right numbers of all runs for means of runs of their own: twice those of each host, between the one
+        with Welch's largest number of degrees of freedom and the one with Student's factor of the pilot.
         """
         scatter = math.hypot(*found.scatters)
         each = 2
         while student_t(2 * each - 1) * scatter > self.half_width * each**0.5:
             each += 1
-        most = math.ceil((student_t(PILOTS) * scatter / self.half_width) ** 2)
-        return range(2 * each, 2 * max(each, most) + 1)
+        of_pilots = max(2, math.ceil((student_t(PILOTS) * scatter / self.half_width) ** 2))
+        return range(2 * min(each, of_pilots), 2 * max(each, of_pilots) + 1)
 
     def _apart_slips(self, found: ChosenDesign) -> Iterator[tuple[float, str]]:
         """Yield the wrong numbers of runs that known mistakes give for means of runs of their own, with messages."""

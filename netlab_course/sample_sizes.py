@@ -201,12 +201,12 @@ class SampleSize(Build):
 
 def right_plans(scatter: float, pilots: int, half_width: float) -> range:
     """Return the numbers of runs that are right for a half width, both in the same unit, and the scatter of so many
-    pilots: from the smallest one, with Student's factor of all the runs, to the one with the pilots' factor, which is
-    larger.
+    pilots: from the smallest one with Student's factor of all the runs to the one with the pilots' factor, or the
+    reverse, because the pilots' factor is the smaller one for fewer runs than pilots.
     """
     least = runs_needed(scatter, half_width)
-    most = math.ceil((student_t(pilots) * scatter / half_width) ** 2)
-    return range(least, max(least, most) + 1)
+    of_pilots = max(2, math.ceil((student_t(pilots) * scatter / half_width) ** 2))
+    return range(min(least, of_pilots), max(least, of_pilots) + 1)
 
 
 def plan_slips(scatter: float, pilots: int, half_width: float) -> Iterator[tuple[float, str]]:
@@ -221,7 +221,10 @@ def plan_slips(scatter: float, pilots: int, half_width: float) -> Iterator[tuple
     whole = "half of the interval's width is asked for, not the whole"
     yield from (((2 * factor * ratio) ** 2, whole), (runs_needed(scatter, half_width / 2), whole))
     yield max(0, runs_needed(scatter, half_width) - pilots), "asked for is the number of all runs of my_table"
-    yield runs_needed(scatter, half_width) - 1, "with so many the half width is still a little larger: round up"
+    yield (
+        right_plans(scatter, pilots, half_width)[0] - 1,
+        "with so many the half width is still a little larger: round up",
+    )
 
 
 def plan_in_words(planned: float, slips: Iterable[tuple[float, str]]) -> str:

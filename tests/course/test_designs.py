@@ -126,12 +126,12 @@ def test_each_usual_mistake_with_runs_of_their_own_is_named(apart: float, words:
     ("together", "words"),
     [
         (3, "the half width falls with the root of n"),
-        (least(0.22) - 1, "round up"),
-        (2 * least(both(), 2), "this is with the scatters of both hosts"),
+        (least(0.26) - 1, "round up"),
+        (2 * least(both(0.26), 2), "this is with the scatters of both hosts"),
     ],
 )
 def test_each_usual_mistake_with_the_same_runs_is_named(together: int, words: str) -> None:
-    answer = work()
+    answer = work(0.26)
     told = failure_text(CHECK, [answer[0], answer[1], together, table(min(together, 25)), answer[4]])
     assert words in told and "1 of 5 conditions" in told
 
@@ -188,3 +188,18 @@ def test_a_table_without_an_interval_gets_a_message_and_its_verdict_is_no_try(pl
     assert "my_pilot must have 8 different seeds" in failure_text(check, answer)
     check(answer)
     assert not seen
+
+
+@pytest.mark.parametrize("of_sums", [0.12, 0.16, 0.22])
+def test_the_pilots_factor_is_right_where_it_gives_fewer_runs(of_sums: float) -> None:
+    """For fewer runs than the pilot's eight, its factor is smaller than the one of all the runs."""
+    answer = work(of_sums)
+    together = max(2, math.ceil((nl.theory.student_t(8) * of_sums / WANTED) ** 2))
+    assert together < answer[2] <= 8
+    passes(CHECK, [*answer[:2], together, table(together), answer[4]])
+
+
+def test_rounding_the_pilots_number_down_is_named() -> None:
+    answer = work(0.22)
+    told = failure_text(CHECK, [*answer[:2], 6, table(6), answer[4]])
+    assert "Seen: 6; with so many the half width is still a little larger: round up" in told
