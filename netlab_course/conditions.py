@@ -66,7 +66,9 @@ class Condition:
         """Return the message for an object that does not fulfil the condition: the condition, the actual state as
         `state_in_words` returned it, and where to look.
         """
-        return " ".join(part for part in (self.sentence, words and f"Seen: {words.rstrip('.')}.", self.look_at) if part)
+        if words and not words.endswith("?"):
+            words = words.rstrip(".") + "."
+        return " ".join(part for part in (self.sentence, words and f"Seen: {words}", self.look_at) if part)
 
 
 @dataclass(kw_only=True, repr=False)

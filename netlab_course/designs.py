@@ -167,25 +167,33 @@ class Designs(Build):
         while student_t(2 * each - 1) * scatter > self.half_width * each**0.5:
             each += 1
         of_pilots = max(2, math.ceil((student_t(PILOTS) * scatter / self.half_width) ** 2))
-        return range(2 * min(each, of_pilots), 2 * max(each, of_pilots) + 1)
+        return range(2 * min(each, of_pilots), 2 * max(each, of_pilots) + 1, 2)
 
     def _apart_slips(self, found: ChosenDesign) -> Iterator[tuple[float, str]]:
         """Yield the wrong numbers of runs that known mistakes give for means of runs of their own, with messages."""
         right, scatters = self._right_apart(found), found.scatters
+        one_host = {number for scatter in scatters for plan in self._host_plans(scatter) for number in (plan, 2 * plan)}
+        only_one = "this is with the scatter of one host, and the other's counts too"
         for each in range(right[0] // 2, right[-1] // 2 + 1):
-            yield each, "this is the number of runs of one host, and the other needs as many"
-        for slip in self._sum_slips(sum(scatters)):
-            yield slip, "the scatters of independent means are added as squares"
+            other = "this is the number of runs of one host, and the other needs as many"
+            yield each, f"{other}. Or: {only_one}" if each in one_host else other
+        yield from ((number, only_one) for number in sorted(one_host))
+        for plan in self._host_plans(sum(scatters)):
+            yield 2 * plan, "the scatters of independent means are added as squares"
         yield (
             2 * runs_needed(found.scatter_of_sums, self.half_width),
             "this is with the scatter of the sums; means of runs of their own have no sum in any run",
         )
-        yield from ((2 * wrong, slip) for wrong, slip in plan_slips(math.hypot(*scatters), PILOTS, self.half_width))
+        for wrong, slip in plan_slips(math.hypot(*scatters), PILOTS, self.half_width):
+            yield from ((2 * whole, slip) for whole in (int(wrong), math.ceil(wrong)))
+        yield right[0] - 2, "with so many the half width is still a little larger: round up"
+        if found.apart % 2:
+            yield found.apart, "both hosts have as many runs, so the number of all is even"
 
-    def _sum_slips(self, scatter: float) -> Iterator[float]:
-        """Yield twice the numbers of runs for this scatter, with Student's factors of all the runs and of the pilot."""
-        yield 2 * runs_needed(scatter, self.half_width)
-        yield 2 * math.ceil((student_t(PILOTS) * scatter / self.half_width) ** 2)
+    def _host_plans(self, scatter: float) -> tuple[int, int]:
+        """Return the numbers of runs for this scatter, with Student's factors of all the runs and of the pilot."""
+        plans = right_plans(scatter, PILOTS, self.half_width)
+        return plans[0], plans[-1]
 
     def _together_slips(self, found: ChosenDesign) -> Iterator[tuple[float, str]]:
         """Yield the wrong numbers of runs that known mistakes give for the sums of the same runs, with messages."""

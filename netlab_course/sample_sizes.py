@@ -220,7 +220,10 @@ def plan_slips(scatter: float, pilots: int, half_width: float) -> Iterator[tuple
     yield (factor * ratio) ** 2 / pilots, "the pilot's s is the scatter of single runs, not that of their mean"
     whole = "half of the interval's width is asked for, not the whole"
     yield from (((2 * factor * ratio) ** 2, whole), (runs_needed(scatter, half_width / 2), whole))
-    yield max(0, runs_needed(scatter, half_width) - pilots), "asked for is the number of all runs of my_table"
+    yield (
+        max(0, runs_needed(scatter, half_width) - pilots),
+        "the runs of the pilot are not subtracted from those of the plan",
+    )
     yield (
         right_plans(scatter, pilots, half_width)[0] - 1,
         "with so many the half width is still a little larger: round up",

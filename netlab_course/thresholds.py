@@ -165,7 +165,8 @@ class Threshold(Build):
         """
         last, beyond = (self._interval(table).mean for table in (found.last, found.beyond))
         told = f"{with_unit(last, self.unit)} at {found.largest}, {with_unit(beyond, self.unit)} at {found.largest + 1}"
-        if found.largest == self.rule():
+        # Tables of other numbers say nothing about the side of this one.
+        if found.largest == self.rule() and not self._differences_in_words(found):
             return f"{told}; this is the rule's number, and your runs are not on its side"
         return told
 

@@ -100,7 +100,7 @@ def test_the_factors_of_the_pilot_are_right_as_well() -> None:
     careful = 2 * math.ceil((2.365 * both() / WANTED) ** 2)
     assert careful > answer[1]
     passes(CHECK, [answer[0], careful, *answer[2:]])
-    failure_text(CHECK, [answer[0], careful + 3, *answer[2:]])
+    failure_text(CHECK, [answer[0], careful + 2, *answer[2:]])
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_table_without_an_interval_gets_a_message_and_its_verdict_is_no_try(pl
 
 @pytest.mark.parametrize("of_sums", [0.12, 0.16, 0.22])
 def test_the_pilots_factor_is_right_where_it_gives_fewer_runs(of_sums: float) -> None:
-    """For fewer runs than the pilot's eight, its factor is smaller than the one of all the runs."""
+    """The pilot's factor is smaller than the one of all the runs if these are fewer than eight."""
     answer = work(of_sums)
     together = max(2, math.ceil((nl.theory.student_t(8) * of_sums / WANTED) ** 2))
     assert together < answer[2] <= 8
@@ -203,3 +203,24 @@ def test_rounding_the_pilots_number_down_is_named() -> None:
     answer = work(0.22)
     told = failure_text(CHECK, [*answer[:2], 6, table(6), answer[4]])
     assert "Seen: 6; with so many the half width is still a little larger: round up" in told
+
+
+@pytest.mark.parametrize(
+    ("apart", "words"),
+    [
+        (2 * least(both(), 2) - 2, "Seen: 40; 1.96 is the factor"),
+        (2 * least(both(), 2) + 3, "both hosts have as many runs, so the number of all is even"),
+        (least(math.hypot(0.11, 0.3)), "this is with the scatter of one host"),
+        (2 * least(math.hypot(0.11, 0.3)), "this is with the scatter of one host"),
+    ],
+)
+def test_mistakes_with_runs_of_their_own_are_named_by_what_was_left_out(apart: int, words: str) -> None:
+    answer = work()
+    told = failure_text(CHECK, [answer[0], apart, *answer[2:]])
+    assert words in told and "my_table" not in told
+
+
+def test_a_number_of_each_host_is_rounded_before_it_is_doubled() -> None:
+    answer = work(of_shares=0.33)
+    assert answer[1] == 50
+    assert "Seen: 48; 1.96 is the factor" in failure_text(CHECK, [answer[0], 48, *answer[2:]])

@@ -78,7 +78,7 @@ def test_the_factor_of_the_pilot_is_right_as_well() -> None:
     ("planned", "words"),
     [
         (7, "1.96 is the factor of very many values"),
-        (4, "the half width falls with the root of n: is a square missing?"),
+        (4, "the half width falls with the root of n: is a square missing? Which number makes"),
         (2, "Student's t is missing"),
         (9, "with so many the half width is still a little larger: round up"),
         (47, "half of the interval's width is asked for, not the whole"),

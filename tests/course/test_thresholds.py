@@ -136,10 +136,15 @@ def test_each_condition_can_be_judged_alone_as_a_grader_does() -> None:
 @pytest.mark.parametrize("seeds", [0, 1])
 @pytest.mark.parametrize("place", [2, 3])
 def test_a_table_without_an_interval_gets_a_message(place: int, seeds: int) -> None:
-    """One seed, or a table whose rows were filtered out, has no scatter: only its seeds can be judged."""
+    """Only its seeds can be judged: one row, or none, has no scatter."""
     answer = [*RIGHT]
     answer[place] = RIGHT[place][RIGHT[place]["seed"] <= seeds]
     told = failure_text(CHECK, answer)
     assert (
         "Each table must have 8 to 25 different seeds" in told and "2 more can be looked at only when it does" in told
     )
+
+
+def test_the_same_table_twice_says_nothing_about_the_number_of_the_rule() -> None:
+    told = failure_text(CHECK, [8, 8, table(8, 9.5), table(8, 9.5)])
+    assert "my_beyond differs in traffic 1 (tcp): streams=8, not 9" in told and "not on its side" not in told
