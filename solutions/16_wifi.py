@@ -237,8 +237,9 @@ for rate_mbps in (54, changed_rate_mbps):
 # - *apart*: the mean of `h1` from some runs plus the mean of `h2` from as many *other* runs, whose half width is $t\sqrt{s_1^2/n + s_2^2/n}$;
 # - *together*: the mean of the sums of both, run by run.
 #
-# Which needs fewer runs? Guess it first. Then `my_pilot` is the table of eight runs, `my_apart` and `my_together` are the numbers of all runs that the designs need by its
-# scatters (let the cell compute them, because a grader draws other seeds). `my_table` has `my_together` runs, but at most 25, and `my_verdict` is what the interval of its sums says on the statement.
+# Which needs fewer runs? First guess in `my_times` how many times the runs of *together* the design *apart* needs (below 1: it needs fewer). Then `my_pilot` is the table of eight runs, and `my_apart` and `my_together` are
+# how many runs each design needs in all, by the pilot's scatter (let the cell compute them, because a grader draws other seeds). `my_table` has as many runs as the better design needs, at most 25,
+# and `my_verdict` is what the interval of its sums says on the statement.
 
 
 # %% id="two-senders"
@@ -252,6 +253,8 @@ def two_senders(payload_bytes=1472):
 
 
 # %% id="design"
+my_times = 3  # SOLUTION
+times_guess = nl.checks.predict("runs apart over runs together", my_times, low=0, high=100)
 # The verdict is "supported", "refuted" or "undecided".
 my_pilot = my_apart = my_together = my_table = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
@@ -284,6 +287,10 @@ my_choice = [my_pilot, my_apart, my_together, my_table, my_verdict]
 
 # %% id="design-check" tags=["minutes-12"]
 chapter.check.design(my_choice)
+
+# %% id="design-compare"
+if ... not in (my_apart, my_together):
+    times_guess.compare(my_apart / my_together)
 
 # %% [markdown] id="slow-text"
 # ## Part 3: one station is slow

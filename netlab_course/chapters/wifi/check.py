@@ -190,8 +190,8 @@ class Checks:
             statement=Statement(own.stated_mbps),
             right=(
                 "In one run each turn of a station is one that the other does not have, so their sum hardly scatters. Bianchi's number is "
-                "a little above, mostly by the backoff: a simulation of the rules gets 30.2 Mbit/s, and 30.6 if a busy medium does not "
-                "stop it."
+                "a little above, mostly by the backoff: a simulation of the rules gets 30.2 Mbit/s, and 30.6 if a backoff also counts "
+                "a slot for each time that the medium is busy."
             ),
             hints=[
                 "Which of the pilot's numbers scatter more: the goodputs of one station, or the sums of both?",
