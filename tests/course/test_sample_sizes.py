@@ -179,3 +179,12 @@ def test_a_table_without_an_interval_gets_a_message_and_its_word_is_no_try(place
         assert "can be looked at only when" in failure_text(check, answer)
         check(answer)
     assert not seen
+
+
+def test_the_standard_deviation_of_six_runs_is_no_half_width() -> None:
+    answer = work(2.8)
+    assert answer[1] == 6
+    (mean, half), scatter = answer[3], float(CHECK.values(answer[2]).std())
+    told = failure_text(CHECK, [*answer[:3], (mean, scatter), answer[4]])
+    assert "nearer to the standard deviation. If it is a rounded half width, give three digits" in told
+    passes(CHECK, [*answer[:3], (mean, float(f"{half:.3g}")), answer[4]])
