@@ -86,7 +86,7 @@ class Build(Check):
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on an object that is not a stub: failed with its type if that is wrong, else by all
-        conditions; the message has the first failed one, and each other whose state can be evaluated.
+        conditions; the message has the first failed one, and each other whose state can be evaluated, as a list.
         """
         if not isinstance(answer, self.kind):
             article = "an" if self.kind.__name__[0] in "AEIOU" else "a"
@@ -101,6 +101,8 @@ class Build(Check):
             condition.complaint(words) for condition, words in states if condition is missing[0] or words is not None
         ]
         head = _count(len(complaints), len(missing), len(self.conditions))
+        if len(complaints) > 1:
+            complaints = [f"- {complaint}" for complaint in complaints]
         return self._result(Status.FAILED, head, *complaints)
 
 

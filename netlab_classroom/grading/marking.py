@@ -94,7 +94,8 @@ def grade(mark: ExerciseMark, exercise: Exercise, check: Check, answer: Any, edi
         )
     )
     if mark.status == FAILED and len(mark.sentences) > 1:
-        mark.slip = mark.sentences[1]
+        # Failed conditions are listed only if there are several of them.
+        mark.slip = mark.sentences[1].removeprefix("- ")
 
 
 def shown_status(mark: Mapping[str, Any]) -> str:

@@ -219,9 +219,10 @@ def test_a_build_names_each_condition_that_fails() -> None:
     )
     text = verdict_text(build.judge([1, 2, 3]))
     assert "2 of 2 conditions do not hold yet." in text
-    assert "There must be two flows. Seen: 3. Add one." in text
-    assert "The second must send 1 Mbit/s. Seen: 2. See its rate." in text
-    assert "1 of 2 conditions does not hold yet." in verdict_text(build.judge([1, 2]))
+    assert " - There must be two flows. Seen: 3. Add one. - The second must" in text
+    assert "\n  - The second must send 1 Mbit/s. Seen: 2. See its rate." in str(build.judge([1, 2, 3]))
+    only = verdict_text(build.judge([1, 2]))
+    assert "1 of 2 conditions does not hold yet." in only and "- " not in only
     # Nothing is said of a second flow where there is none, unless it is all that can be said.
     alone = verdict_text(build.judge([1]))
     assert "1 of 2 conditions does not hold yet. (1 more can be looked at only when it does.)" in alone
