@@ -11,20 +11,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from netlab.base.time_limit import TimeIsUpError, call_within
 from netlab.base.values import is_number
 from netlab_course.opaque import OpaqueFunction
 
-_HOMES = ("netlab.theory.", "netlab_course.chapters.")
+_HOMES = ("netlab.theory.", "netlab.runs.replications", "netlab_course.chapters.")
 """The beginnings of the names of modules whose functions compute answers."""
 _OPAQUE_CALL = OpaqueFunction.__call__.__code__
+_SEQUENCES = (tuple, list, np.ndarray)
 MAX_RETURNED = 10_000
 """The number of returned values that are kept of one call; a loop may call netlab's functions without end."""
 
 
 def is_netlabs_own(function: Callable[..., object], trials: Iterable[Mapping[str, Any]], limit_s: float) -> bool:
     """Return whether a function is one of netlab or of the course, or gives in each trial (arguments by name, at least
-    one) exactly what a function of `netlab.theory` or of a chapter has returned to it, as a lambda around one does. It
+    one) exactly what a function of `_HOMES` has returned to it, as a lambda around one does, or its numbers in a tuple. It
     is called again for that, for at most `limit_s` seconds a trial, until a trial gives something else; what it prints
     is discarded.
     """
@@ -51,7 +54,9 @@ def _passes_on(function: Callable[..., object], arguments: Mapping[str, Any], li
 
 
 def _same(value: object, returned: object) -> bool:
-    """Return whether two values are the same object or equal numbers."""
+    """Return whether two values are the same object or equal numbers, or sequences of such."""
+    if isinstance(value, _SEQUENCES) and isinstance(returned, _SEQUENCES):
+        return len(value) == len(returned) > 0 and all(map(_same, value, returned))
     return value is returned or (is_number(value) and is_number(returned) and bool(value == returned))
 
 
@@ -79,7 +84,7 @@ def _record_returned(returned: list[object]) -> Iterator[None]:
 
 
 def _computes_answers(frame: FrameType) -> bool:
-    """Return whether a frame is that of a function of `netlab.theory` or of a chapter which its module names."""
+    """Return whether a frame is that of a function of `_HOMES` which its module names."""
     if not str(frame.f_globals.get("__name__")).startswith(_HOMES):
         return False
     named = frame.f_globals.get(frame.f_code.co_name)

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import netlab as nl
 from netlab import theory
-from netlab_course.chapters import adaptive_video, incast
+from netlab_course.chapters import adaptive_video, how_sure, incast
 from netlab_course.chapters.adaptive_video.settings import stall_s
 from netlab_course.chapters.incast.settings import ideal_ms
 from netlab_course.checks import NOT_COUNTED, Function
@@ -43,6 +44,18 @@ def of_a_building_block(rate_mbps: float, payload_bytes: int) -> float:
     return 8e-3 * payload_bytes / float(theory.transmission_delay_ms(payload_bytes + 42, rate_mbps))
 
 
+def parts_of_an_interval(values: list[float]) -> list[float]:
+    mean, half = nl.interval(values)
+    return [float(mean), float(half)]
+
+
+def interval_written_out(values: list[float]) -> tuple[float, float]:
+    """Netlab's factor of Student is a number that a formula needs; the rest is written out."""
+    number, mean = len(values), sum(values) / len(values)
+    deviation = (sum((value - mean) ** 2 for value in values) / (number - 1)) ** 0.5
+    return mean, float(theory.student_t(number)) * deviation / number**0.5
+
+
 BORROWED: dict[str, tuple[Function, Callable[..., Any]]] = {
     "the function": (limit(), theory.udp_goodput_limit_mbps),
     "a lambda": (limit(), lambda *a, **b: nl.theory.udp_goodput_limit_mbps(*a, **b)),  # noqa: PLW0108
@@ -50,6 +63,10 @@ BORROWED: dict[str, tuple[Function, Callable[..., Any]]] = {
     "a function in a function": (limit(), called_by_name),
     "a partial function": (limit(), functools.partial(theory.udp_goodput_limit_mbps)),
     "a chapter's": (incast.begin().check.ideal, lambda *a, **b: ideal_ms(*a, **b)),  # noqa: PLW0108
+    "an interval": (how_sure.begin().check.interval, lambda values: nl.interval(values)),  # noqa: PLW0108
+    "an interval as a tuple": (how_sure.begin().check.interval, lambda values: tuple(nl.interval(values))),
+    "an interval as an array": (how_sure.begin().check.interval, lambda values: np.array(nl.interval(list(values)))),
+    "the parts of an interval": (how_sure.begin().check.interval, parts_of_an_interval),
     "another chapter's": (adaptive_video.begin().check.stall, lambda **q: stall_s(**q)),  # noqa: PLW0108
 }
 
@@ -67,6 +84,12 @@ def test_a_library_function_behind_an_answer_is_found(way: str, capsys: pytest.C
 def test_a_function_that_is_written_out_counts(answer: Callable[..., Any]) -> None:
     passes(limit(), answer)
     assert NOT_COUNTED not in limit().judge(answer).sentences
+
+
+def test_an_interval_that_is_written_out_counts() -> None:
+    check = how_sure.begin().check.interval
+    passes(check, interval_written_out)
+    assert NOT_COUNTED not in check.judge(interval_written_out).sentences
 
 
 def test_a_function_that_answers_once_only_counts() -> None:
