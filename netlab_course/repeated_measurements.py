@@ -38,6 +38,8 @@ _COMPARED = (
     r"theorie\w*|formel\w*|regel\w*|behaupt\w*|genannt\w*|angegeben\w*|zahl|aussage|vorher\w*|berechnet\w*|erwart\w*|"
     r"kolleg\w*|sagt|grenzwert\w*|verhältnis\w*|null"
 )
+_ASKED = r"which (?:interval|result)s?|welches (?:intervall|ergebnis)|one value for each seed"
+"""Words of the exercises, which a copy of their text has."""
 MAX_WORDS_BETWEEN = 7
 """The number of words by which a comparison and what it compares with may be apart: verbs come last in German."""
 TABLE_NAME, INTERVAL_NAME, FIGURE_NAME = "the table of nl.repeat", "an interval", "a figure"
@@ -143,6 +145,11 @@ def missing_refutation_parts(refutation: str) -> list[str]:
         "a number or theory to compare with": near,
     }
     return [part for part, found in parts.items() if not found]
+
+
+def is_question(refutation: str) -> bool:
+    """Return whether a refutation is a question, such as that of the exercise, and names no result."""
+    return refutation.rstrip(" \t\n\"')»”’.").endswith("?") or bool(_places(_ASKED, refutation.lower()))
 
 
 def _places(pattern: str, text: str, *, whole: bool = True) -> list[int]:

@@ -30,6 +30,7 @@ from netlab_course.repeated_measurements import (
     REFUTATION_NAME,
     TABLE_NAME,
     RepeatedMeasurement,
+    is_question,
     missing_refutation_parts,
     parse_answer,
 )
@@ -44,6 +45,8 @@ _SCALED_UNITS = {("Mbit/s", 1e3): "kbit/s", ("ms", 1e-3): "s"}
 VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
 MIN_REFUTATION_WORDS = 4
+UNJUDGED = "A person reads my_refutation: the side that it names was not checked here."
+"""The sentence about a right answer whose refutation may be on either side of the statement's number."""
 
 _MEASURED = "hand over the table as nl.repeat(...) returned it."
 """The end of a sentence on numbers that were not measured."""
@@ -227,21 +230,28 @@ class Repetition(Build):
 
     def _refutation_condition(self) -> Condition:
         """Return the condition that the student's refutation has at least four words and the parts of a result (see
-        `missing_refutation_parts`); a person judges what it says.
+        `missing_refutation_parts`), is no question, and is not on the statement's own side of its number. A person
+        judges what it says.
         """
         return Condition(
-            lambda found: (
-                len(found.refutation.split()) >= MIN_REFUTATION_WORDS and not missing_refutation_parts(found.refutation)
-            ),
+            lambda found: not self._refutation_problems(found),
             "my_refutation must be a sentence: the result that would have refuted the statement.",
             f"Write it before you measure: where would the interval have to lie, seen from {self._judged_number}?",
-            lambda found: ", ".join(
-                [
-                    with_unit(len(found.refutation.split()), "words"),
-                    *(f"without {part}" for part in missing_refutation_parts(found.refutation)),
-                ]
-            ),
+            lambda found: ", ".join(self._refutation_problems(found)),
         )
+
+    def _refutation_problems(self, found: RepeatedMeasurement) -> list[str]:
+        """Return what is wrong with the refutation of a student's measurement, as parts of a sentence; none if a person
+        has to judge it.
+        """
+        number, missing = len(found.refutation.split()), missing_refutation_parts(found.refutation)
+        if number < MIN_REFUTATION_WORDS or missing:
+            return [with_unit(number, "words"), *(f"without {part}" for part in missing)]
+        if is_question(found.refutation):
+            return ["a question; answer it, with the side on which the interval would lie"]
+        if self.statement is not None and self.statement.agrees_with(found.refutation):
+            return [f'a result that agrees with the statement "{self.statement.in_words(self.unit)}"']
+        return []
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
         """Show the verdict on `answer` with these remarks (sentences), and in a notebook the figure, if it has one,
@@ -289,6 +299,8 @@ class Repetition(Build):
         if self.statement is None or result.status is not Status.PASSED:
             return result
         first, *more = result.sentences
+        if not self.with_figure and self.statement.agrees_with(found.refutation) is None:
+            more.append(UNJUDGED)
         return self._result(result.status, first, self._theory_in_words(found), *more)
 
     def doubt_about_numbers(self, answer: object) -> str:

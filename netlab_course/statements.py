@@ -7,6 +7,7 @@ side of the mean, and a student's own numbers decide on which.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,29 @@ from netlab_course.own_numbers import StudentValues
 
 SUPPORTED, UNDECIDED, REFUTED = "supported", "undecided", "refuted"
 STATEMENT_VERDICTS = (SUPPORTED, UNDECIDED, REFUTED)
+_NUMBER = r"(?<![\w.])\d+(?:[.,]\d+)?"
+_ABOVE = (
+    r"above|over|beyond|exceed\w*|(?:more|higher|greater|larger|longer|bigger) than|at least|>=?|≥|"
+    r"über|oberhalb von|(?:mehr|größer|höher|länger) als|mindestens"
+)
+_BELOW = (
+    r"below|under|beneath|(?:less|lower|smaller|shorter|fewer) than|at most|<=?|≤|"
+    r"unter|unterhalb von|(?:weniger|kleiner|niedriger|kürzer) als|höchstens"
+)
+_OTHER_SIDE = {
+    True: r"below|under|beneath|less|low|lower|left|small|smaller|short|shorter|few|fewer|down|<|≤|"
+    r"unter|unterhalb|weniger|niedriger|kleiner|kürzer|links",
+    False: r"above|over|beyond|more|high|higher|right|great|greater|large|larger|long|longer|up|>|≥|"
+    r"über|oberhalb|mehr|höher|größer|länger|rechts",
+}
+"""Words for the other side of a number, by whether a sentence names the side above it."""
+_IN_DOUBT = (
+    r"\w*n['’]t|not|no|none|never|neither|nor|nothing|without|cannot|fail\w*|miss\w*|lack\w*|exclud\w*|outside|opposite|"
+    r"contra\w*|against|conflict\w*|\w*compatible|disagree\w*|unless|except|but|else|otherwise|other|instead|rather|before|"
+    r"support\w*|agree\w*|confirm\w*|right|correct|true|false|only|too|hardly|rarely|seldom|zero|far|"
+    r"nicht|kein\w*|nie|niemals|ohne|außer\w*|sonst|stützt|bestätig\w*|recht|richtig|falsch|nur|statt|zu"
+)
+_QUOTED = r"claim\w*|stat\w+|says?|said|refut\w*|wrong|behaupt\w*|aussage|sagt|widerleg\w*|unrecht"
 
 
 def stated_number(own: StudentValues, mean: float, factors: Sequence[float]) -> float:
@@ -61,6 +85,31 @@ class Statement:
         """Return the statement as text, such as "more than 25 ms"; `unit` is the unit of the values."""
         return f"{'more' if self.above else 'less'} than {with_unit(self.number, unit)}"
 
+    def agrees_with(self, sentence: str) -> bool | None:
+        """Return whether a result in a sentence, such as "an interval above 25 ms", agrees with the statement; None if
+        only a person can tell. The sentence must name the statement's number, after a word for its side.
+        """
+        words = sentence.lower()
+        if _found(_IN_DOUBT, words):
+            return None
+        numbers = [float(text.replace(",", ".")) for text in re.findall(_NUMBER, words)]
+        sides = {
+            is_above: [
+                match
+                for match in re.finditer(rf"(?<!\w)(?:{side})\s*(?:[^\W\d][\w'’]*\s+){{0,3}}({_NUMBER})", words)
+                if float(match[1].replace(",", ".")) == self.number
+            ]
+            for is_above, side in ((True, _ABOVE), (False, _BELOW))
+        }
+        if not sides[self.above]:
+            return False if sides[not self.above] else None
+        # A sentence that quotes the statement may go on with a result that it does not name by its number.
+        before = words[: sides[self.above][0].start()]
+        if _found(_QUOTED, before) and _found(r"interval\w*|intervall\w*|edges?|mean|half", words):
+            return None
+        alone = set(numbers) <= {self.number, 95} and not _found(_OTHER_SIDE[self.above], words)
+        return True if alone else None
+
     def verdicts(self, places: Collection[str]) -> set[str]:
         """Return the correct words of `STATEMENT_VERDICTS` (supported, undecided, refuted), one for each word in
         `places`, which tells where the statement's number lies, seen from the measured interval: "above", "inside" or
@@ -69,3 +118,8 @@ class Statement:
         lower, higher = (SUPPORTED, REFUTED) if self.above else (REFUTED, SUPPORTED)
         words = {"below": lower, "inside": UNDECIDED, "above": higher}
         return {words[place] for place in places}
+
+
+def _found(pattern: str, text: str) -> bool:
+    """Return whether a text has one of the words or signs of a pattern."""
+    return re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text) is not None
