@@ -193,8 +193,8 @@ total_prediction.compare(collapsed.sum(axis=1).mean(), theory=collapse_mbps(10).
 # ### Exercise 2: where are packets dropped?
 #
 # Every queue counts what it sends and what it drops. Some packets cross the shared link and are dropped behind it, at r2. Find the rate of `h2` with which these are
-# **[[dropped_percent]] %** of all that cross (within 3 points), while `h1` sends 1 Mbit/s. Compute it first: which part of what crosses is `h2`'s, and how much of it
-# does `h2`'s exit take? Then make the run: the same network, both UDP flows all the time, at least 30 s. Keep it in `my_run`. The cell below the check prints
+# **[[dropped_percent]] %** of all that cross (-2.5 to +0.5 points), while `h1` sends 1 Mbit/s. Compute it first: which part of what crosses is `h2`'s, and how much of it
+# does `h2`'s exit take? Then make `my_run`: the same network, both UDP flows all the time with the default `spacing`, at least 30 s. The cell below the check prints
 # the counts.
 
 # %% id="my_run"

@@ -137,11 +137,13 @@ class Checks:
                 ),
                 minimum_duration(30, "duration_s=30"),
                 Condition(
-                    lambda run: abs(_dropped_percent(run) - own.dropped_percent) <= settings.DROPPED_WITHIN,
+                    lambda run: (
+                        -settings.DROPPED_BELOW <= _dropped_percent(run) - own.dropped_percent <= settings.DROPPED_ABOVE
+                    ),
                     f"Of the packets that cross the shared link, {own.dropped_percent} % must be dropped behind it, at r2 "
-                    f"(within {settings.DROPPED_WITHIN} points).",
+                    f"(-{settings.DROPPED_BELOW} to +{settings.DROPPED_ABOVE} points).",
                     "my_run.queues has the counters. Which part of what crosses is h2's, and which part does its exit take?",
-                    lambda run: f"{_dropped_percent(run):.0f} %",
+                    lambda run: f"{_dropped_percent(run):.1f} %",
                 ),
             ],
             right="The next cell reads the counters.",
