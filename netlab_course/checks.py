@@ -523,7 +523,8 @@ class Function(Check):
         if not slip and is_rounded(number, expected):
             slip = "The digits are right, but too few: return the number as it is computed, not rounded."
         sentences = [slip or direction(number, expected)]
-        if not first and not slip:
+        # A trial whose right number is 0, such as a stall that does not happen, may be another branch of the function.
+        if not first and not slip and expected != 0:
             sentences.append(
                 "The first trial was right: is a number written into the function that should be a parameter?"
             )

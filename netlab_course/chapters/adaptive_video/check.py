@@ -109,6 +109,21 @@ def _better_than_provided(name: str, trace: Trace, words: str) -> Condition:
     )
 
 
+def _on_line(
+    buffer_s: float,
+    begin_s: float = settings.RESERVOIR_S,
+    end_s: float = settings.RESERVOIR_S + settings.CUSHION_S,
+    lowest_mbps: float = LADDER_MBPS[0],
+    highest_mbps: float = LADDER_MBPS[-1],
+) -> int:
+    """Return the highest quality whose rate is not above a line through the seconds of the buffer, which rises between
+    these times and these rates; 0 if all are above it.
+    """
+    part = min(1.0, max(0.0, (buffer_s - begin_s) / (end_s - begin_s)))
+    line_mbps = lowest_mbps + part * (highest_mbps - lowest_mbps) + 1e-9
+    return max(0, sum(rate <= line_mbps for rate in LADDER_MBPS) - 1)
+
+
 class Checks:
     """The checks of the chapter, each an attribute, for one student's numbers."""
 
@@ -134,6 +149,10 @@ class Checks:
                 "That is how long the rest takes. The video plays on from the buffer meanwhile.",
                 lambda q: max(0.0, q.left_mbit * 8 / q.rate_mbps - q.buffer_s),
                 "What is left is in Mbit already: no factor of 8.",
+                lambda q: max(0.0, q.left_mbit * q.rate_mbps - q.buffer_s),
+                "Mbit times Mbit/s are no seconds: how long does the rest take at this rate?",
+                lambda q: max(1.0, q.left_mbit / q.rate_mbps - q.buffer_s),
+                "If the chunk comes in time nothing stands still: then the stall is 0, not 1.",
                 lambda q: max(0.0, q.buffer_s - q.left_mbit / q.rate_mbps),
                 "That is what the buffer still holds when the chunk comes.",
                 lambda q: max(0.0, q.left_mbit - q.rate_mbps * q.buffer_s),
@@ -148,12 +167,21 @@ class Checks:
         self.buffer = Function(
             name="the quality of a buffer",
             reference=settings.buffer_quality,
-            cases=[{"buffer_s": seconds} for seconds in (20, 10, 2, 5, 7, 9.5, 12, 15, 5.7)],
+            # A line that ends later than at 15 s is told first; then one that is wrong at 10 s, then one that begins earlier.
+            cases=[{"buffer_s": seconds} for seconds in (20, 15, 10, 2, 5, 7, 9.5, 12, 5.7)],
             unit="",
             tolerance=0.001,
             misconceptions=formula_slips(
+                lambda q: _on_line(q.buffer_s, lowest_mbps=0),
+                "The line begins at the lowest rate, 0.6 Mbit/s, not at 0.",
+                lambda q: _on_line(q.buffer_s, highest_mbps=LADDER_MBPS[0] + LADDER_MBPS[-1]),
+                "The line rises from 0.6 to 9.6 Mbit/s: by 9.0, not by 9.6.",
                 lambda q: min(4, max(0, int((q.buffer_s - 5) / 10 * 4))),
                 "This is a line in the number of the quality. The line is in Mbit/s, and the qualities are not evenly spaced.",
+                lambda q: _on_line(q.buffer_s, begin_s=0),
+                "The line is at the lowest rate up to 5 s, and rises from there to 15 s.",
+                lambda q: _on_line(q.buffer_s, end_s=20),
+                "The line is at the highest rate from 15 s on, and at the lowest up to 5 s.",
                 lambda q: LADDER_MBPS[settings.buffer_quality(q.buffer_s)],
                 "This is the rate in Mbit/s; a rule returns its place in the ladder.",
                 lambda q: min(4, settings.buffer_quality(q.buffer_s) + 1),

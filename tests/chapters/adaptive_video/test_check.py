@@ -54,6 +54,8 @@ def test_right_answers_pass(token: str) -> None:
         (lambda left_mbit, rate_mbps, buffer_s: left_mbit / rate_mbps, "plays on from the buffer"),
         (lambda left_mbit, rate_mbps, buffer_s: max(0, 8 * left_mbit / rate_mbps - buffer_s), "no factor of 8"),
         (lambda left_mbit, rate_mbps, buffer_s: max(0, left_mbit - rate_mbps * buffer_s), "That is in Mbit"),
+        (lambda left_mbit, rate_mbps, buffer_s: left_mbit * rate_mbps - buffer_s, "are no seconds"),
+        (lambda left_mbit, rate_mbps, buffer_s: max(1, left_mbit / rate_mbps - buffer_s), "is 0, not 1"),
         (lambda left_mbit, rate_mbps, buffer_s: 0, "the picture does stand still"),
         (lambda left_mbit, rate_mbps, buffer_s: max(0, int(left_mbit / rate_mbps / buffer_s - 1)), "does stand still"),
         (lambda left_mbit, rate_mbps, buffer_s: max(0, buffer_s - left_mbit / rate_mbps), "the buffer still holds"),
@@ -75,6 +77,37 @@ def test_wrong_maps_are_explained() -> None:
         "this rounds up"
         in failure_text(chapter.check.buffer, lambda buffer_s: min(4, settings.buffer_quality(buffer_s) + 1)).lower()
     )
+
+
+def line(begin_s: float, end_s: float, lowest_mbps: float = 0.6, rise_mbps: float = 9.0) -> Callable[[float], int]:
+    """A map by a line between these times and rates."""
+
+    def quality(buffer_s: float) -> int:
+        part = min(1, max(0, (buffer_s - begin_s) / (end_s - begin_s)))
+        rates = [rate for rate in LADDER_MBPS if rate <= lowest_mbps + rise_mbps * part + 1e-9]
+        return max(0, len(rates) - 1)
+
+    return quality
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (line(0, 20), "at the highest rate from 15 s on"),
+        (line(5, 20), "at the highest rate from 15 s on"),
+        (line(0, 15), "at the lowest rate up to 5 s, and rises"),
+        (line(5, 15, 0, 9.6), "not at 0."),
+        (line(5, 15, 0.6, 9.6), "by 9.0, not by 9.6"),
+    ],
+)
+def test_wrong_lines_are_explained(answer: Callable[[float], int], sentence: str) -> None:
+    passes(chapter.check.buffer, line(5, 15))
+    assert sentence in failure_text(chapter.check.buffer, answer)
+
+
+def test_a_trial_without_a_quality_is_no_sign_of_a_written_number() -> None:
+    told = failure_text(chapter.check.buffer, lambda buffer_s: 4 if buffer_s > 12 else 3)
+    assert "for buffer_s=2 got 3" in told and "The first trial was right" not in told
 
 
 def test_the_rate_of_the_link_is_not_what_a_chunk_measures() -> None:

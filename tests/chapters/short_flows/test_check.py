@@ -96,6 +96,15 @@ def test_a_segment_of_1500_bytes_is_not_right() -> None:
     assert "1448 bytes of data" in wrong
 
 
+@pytest.mark.parametrize("least", [-99, 1])
+def test_a_logarithm_without_its_one_is_not_taken_for_another_segment(least: int) -> None:
+    def wrong_ms(size_bytes: float, rtt_ms: float, initial_window_segments: int) -> float:
+        windows = size_bytes / (initial_window_segments * 1448)
+        return rtt_ms * (max(least, math.ceil(math.log2(windows))) + 0.5)
+
+    assert "the logarithm lacks a 1" in failure_text(short_flows.begin().check.stairs, wrong_ms)
+
+
 def test_transfers_in_the_wrong_direction_are_reported() -> None:
     chapter = short_flows.begin()
     run = stand_in(chapter.own)
