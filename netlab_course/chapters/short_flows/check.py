@@ -84,10 +84,10 @@ def _stairs() -> Function:
         unit="ms",
         tolerance=0.002,
         misconceptions=formula_slips(
-            lambda q: q.rtt_ms * (math.ceil(math.log2(q.size_bytes / (q.initial_window_segments * MSS_BYTES))) + 0.5),
-            "After n rounds 2**n - 1 windows have left, not 2**n: the logarithm lacks a 1.",
             lambda q: stairs_ms(q.size_bytes * MSS_BYTES / 1460, q.rtt_ms, q.initial_window_segments),
             "A full segment holds 1448 bytes of data: headers take the rest of the 1500.",
+            lambda q: q.rtt_ms * (math.ceil(math.log2(q.size_bytes / (q.initial_window_segments * MSS_BYTES))) + 0.5),
+            "After n rounds 2**n - 1 windows have left, not 2**n: the logarithm lacks a 1.",
             lambda q: (
                 q.rtt_ms * (math.ceil(math.log(q.size_bytes / (q.initial_window_segments * MSS_BYTES) + 1)) + 0.5)
             ),
