@@ -1,0 +1,57 @@
+"""A refutation is neither a question nor the statement; a person judges one whose side cannot be told."""
+
+from __future__ import annotations
+
+import pytest
+
+from netlab_course.repetition import UNJUDGED, Repetition
+from tests.chapters.checking import failure_text, passes
+from tests.course.test_repetition import REFUTATION, WITH_REFUTATION, parameters, work
+
+
+@pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
+def test_a_refutation_must_not_be_a_question_or_the_statement(check: Repetition) -> None:
+    """The tables' numbers are random, so that the verdict may be any; the sentence alone is wrong."""
+    answer = work(check)
+    assert check.statement is not None
+    number, said = check.statement.number, check.statement.in_words(check.unit)
+    own, other = ("above", "below") if check.statement.above else ("below", "above")
+    for question in (
+        "Which interval would refute the colleague?",
+        "a sentence in quotes, best written first: which interval would refute the colleague",
+        f"Is the whole interval {other} {number}?",
+        f"Where must the interval lie, seen from {number}, if the statement is wrong? ",
+    ):
+        told = failure_text(check, [*answer[:2], question, answer[3]])
+        assert "my_refutation must be a sentence" in told and "Seen: a question" in told and ": 1 of " in told
+    for statement in (
+        f"On average the value is {said}.",
+        f'A colleague says: "On average the value is {said}."',
+        f"An interval that lies entirely {own} {number} would refute it.",
+        f"The 95 % interval is {said}.",
+        f"Das ganze Intervall liegt {'über' if check.statement.above else 'unter'} {str(number).replace('.', ',')}.",
+    ):
+        told = failure_text(check, [*answer[:2], statement, answer[3]])
+        assert f'a result that agrees with the statement "{said}"' in told and ": 1 of " in told
+
+
+@pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
+def test_a_refutation_whose_side_cannot_be_told_is_left_to_a_person(check: Repetition) -> None:
+    answer = work(check)
+    assert check.statement is not None
+    number, said = check.statement.number, check.statement.in_words(check.unit)
+    own, other = ("above", "below") if check.statement.above else ("below", "above")
+    left_to_a_person = [
+        REFUTATION,
+        f"An interval that does not lie {own} {number}.",
+        f"No part of the interval is {own} {number}.",
+        f"The statement says {said}; it would be refuted by an interval on the other side.",
+        f"An interval that excludes values {own} {number}.",
+        f"An interval from {0.1 * number} to {10 * number}, which is {own} {number} in part.",
+    ]
+    for sentence in left_to_a_person:
+        passes(check, [*answer[:2], sentence, answer[3]])
+        assert UNJUDGED in check.judge([*answer[:2], sentence, answer[3]]).sentences
+    for sentence in (f"An interval that lies {other} {number}.", f"The whole interval is {other} the number {number}"):
+        passes(check, [*answer[:2], sentence, answer[3]])
+        assert UNJUDGED not in check.judge([*answer[:2], sentence, answer[3]]).sentences
