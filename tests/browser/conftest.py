@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -80,9 +81,19 @@ def jupyterlab(tmp_path_factory: pytest.TempPathFactory, chapters: Path) -> Iter
         try:
             assert wait_for(lambda: server.poll() is not None or "is running at" in log.read_text()), log.read_text()
             assert server.poll() is None, log.read_text()
+            assert wait_for(lambda: accepts_connections(port)), log.read_text()
             yield f"http://127.0.0.1:{port}/"
         finally:
             server.terminate()
+
+
+def accepts_connections(port: int) -> bool:
+    """Return whether a server listens at this port of the machine."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 @pytest.fixture(params=["jupyterlab", "page"])
