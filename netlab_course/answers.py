@@ -161,6 +161,13 @@ def arguments_in_words(case: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in case.items())
 
 
+def bare_word(answer: object) -> str:
+    """Return a word of an answer in small letters and without quotes, spaces and full stops around it; "" if the answer
+    is not text.
+    """
+    return answer.strip(" .!\n\t\"'").lower() if isinstance(answer, str) else ""
+
+
 def answer_in_words(answer: object) -> str:
     """Return a description of an answer of any type: the repr of a text, number, list, tuple or dict if it has at most
     60 characters, else "the function 'f'" or "an object of type Run".

@@ -16,7 +16,7 @@ import pandas as pd
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.theory import runs_needed, student_t
-from netlab_course.answers import answer_in_words, as_number, with_unit
+from netlab_course.answers import answer_in_words, as_number, bare_word, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition
 from netlab_course.repeated_tables import count_seeds, differences_in_words, is_complete, table_problem
@@ -152,11 +152,8 @@ class Designs(Build):
 
     def _differences_in_words(self, found: ChosenDesign) -> str:
         """Return a text on the differences of the two tables' scenarios from the one asked for; "" if there are none."""
-        told = {
-            name: differences_in_words(table, self.scenario())
-            for name, table in (("my_pilot", found.pilot), ("my_table", found.table))
-        }
-        return ". ".join(f"{name} differs in {words}" for name, words in told.items() if words)
+        scenario = self.scenario()
+        return differences_in_words({"my_pilot": (found.pilot, scenario), "my_table": (found.table, scenario)})
 
     def _right_apart(self, found: ChosenDesign) -> range:
         """Return the right numbers of all runs for means of runs of their own: twice those of each host, between the one
@@ -221,7 +218,7 @@ def _parse(answer: object) -> ChosenDesign | str:
         if number is None:
             return f"{name}: {complaint}"
         numbers.append(number)
-    word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
+    word = bare_word(verdict)
     if word not in STATEMENT_VERDICTS:
         return f"the fifth must be one of {', '.join(map(repr, STATEMENT_VERDICTS))}, got {answer_in_words(verdict)}."
     apart, together = numbers

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from netlab.plots import Comparison
-from netlab_course.answers import answer_in_words
+from netlab_course.answers import answer_in_words, bare_word
 
 _INTERVAL = r"intervals?|confidence|cis?|ki|\w*intervall\w*|konfidenz\w*|vertrauens\w*"
 _MEASURED = (
@@ -121,7 +121,7 @@ def parse_answer(answer: object, parts: tuple[str, ...], words: tuple[str, ...])
         return f"the third must be a figure, such as my_table.plot(...) returns, got {answer_in_words(third)}."
     if not isinstance(refutation, str):
         return f"the third must be {REFUTATION_NAME}, in quotes, got {answer_in_words(third)}."
-    word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
+    word = bare_word(verdict)
     if word not in words:
         return f"the fourth must be one of {', '.join(map(repr, words))}, got {answer_in_words(verdict)}."
     return RepeatedMeasurement(table, (mean, half), figure, word, refutation)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from netlab.runs.scenario import Scenario
 from netlab_course.answers import answer_in_words
-from netlab_course.scenario_differences import differences
-
-MAX_DIFFERENCES = 3
+from netlab_course.scenario_differences import first_differences
 
 
 def table_problem(table: object, name: str) -> str:
@@ -32,10 +32,9 @@ def is_complete(table: pd.DataFrame) -> bool:
     return bool(not table.duplicated(["seed", "flow"]).any() and table["error"].isna().all())
 
 
-def differences_in_words(table: pd.DataFrame, wanted: Scenario) -> str:
-    """Return the first three differences of a table's scenario from the one that is wanted, as text; "" if there is
-    none.
+def differences_in_words(wanted: Mapping[str, tuple[pd.DataFrame, Scenario]]) -> str:
+    """Return a text on the first differences of each table's scenario from the one that is wanted, from pairs of both by
+    the tables' names; "" if there is none.
     """
-    found = list(differences(table.attrs["scenario"], wanted.to_dict()))
-    more = f"; {len(found) - MAX_DIFFERENCES} more differences" if len(found) > MAX_DIFFERENCES else ""
-    return "; ".join(found[:MAX_DIFFERENCES]) + more
+    found = {name: first_differences(table.attrs["scenario"], scenario) for name, (table, scenario) in wanted.items()}
+    return ". ".join(f"{name} differs in {words}" for name, words in found.items() if words)

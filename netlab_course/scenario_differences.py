@@ -52,10 +52,17 @@ def scenario_in_words(given: Mapping[str, Any], asked: Scenario) -> str:
     """
     rates = [link["rate_mbps"] for link in given["topology"]["links"] if link.get("rate_mbps") is not None]
     links = f"links of {', '.join(f'{rate:g}' for rate in dict.fromkeys(rates))} Mbit/s; " if rates else ""
-    differing = list(differences(given, asked.to_dict()))
-    more = f"; {len(differing) - MAX_DIFFERENCES} more differences" if len(differing) > MAX_DIFFERENCES else ""
     traffic = traffic_in_words(SimpleNamespace(scenario=given))
-    return f"{traffic}; {links}{given['duration_s']:g} s. It differs in {'; '.join(differing[:MAX_DIFFERENCES])}{more}"
+    return f"{traffic}; {links}{given['duration_s']:g} s. It differs in {first_differences(given, asked)}"
+
+
+def first_differences(given: Mapping[str, Any], asked: Scenario) -> str:
+    """Return a text on the first three differences of a student's scenario (the dict of its file) from the scenario
+    `asked`, and on the number of others; "" if there is none.
+    """
+    found = list(differences(given, asked.to_dict()))
+    more = f"; {len(found) - MAX_DIFFERENCES} more differences" if len(found) > MAX_DIFFERENCES else ""
+    return "; ".join(found[:MAX_DIFFERENCES]) + more
 
 
 def _name_differences(given: Sequence[str], asked: Sequence[str], kind: str) -> Iterator[str]:

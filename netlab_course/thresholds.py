@@ -153,11 +153,7 @@ class Threshold(Build):
         wanted = self.scenario(found.largest), self.scenario(found.largest + 1)
         if repeats(found.last, wanted[1]) and repeats(found.beyond, wanted[0]):
             return "the two tables are the other way round"
-        told = {
-            "my_last": differences_in_words(found.last, wanted[0]),
-            "my_beyond": differences_in_words(found.beyond, wanted[1]),
-        }
-        return ". ".join(f"{name} differs in {words}" for name, words in told.items() if words)
+        return differences_in_words({"my_last": (found.last, wanted[0]), "my_beyond": (found.beyond, wanted[1])})
 
     def _means_in_words(self, found: FoundThreshold) -> str:
         """Return both means of a student's threshold as text, with the message about a known mistake if its number is
