@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from netlab.plots import Comparison
 from netlab_course.answers import answer_in_words, bare_word
+from netlab_course.repeated_tables import table_problem
 
 _INTERVAL = r"intervals?|confidence|cis?|ki|\w*intervall\w*|konfidenz\w*|vertrauens\w*"
 _MEASURED = (
@@ -108,10 +109,8 @@ def parse_answer(answer: object, parts: tuple[str, ...], words: tuple[str, ...])
     if not isinstance(answer, (list, tuple)) or len(answer) != len(parts):
         return f"expected a list of four ({', '.join(parts)}), got {answer_in_words(answer)}."
     table, given, third, verdict = answer
-    if not (isinstance(table, pd.DataFrame) and {"seed", "flow"} <= set(table.columns)):
-        return f"the first must be the table that nl.repeat(...) returns, got {answer_in_words(table)}."
-    if "scenario" not in table.attrs:
-        return "hand over the table as nl.repeat(...) returned it, with all of its rows: this one no longer knows its scenario."
+    if problem := table_problem(table, "the first"):
+        return problem
     try:
         mean, half = (float(number) for number in given)
     except (TypeError, ValueError):
