@@ -247,6 +247,7 @@ def in_a_page() -> dict[str, Any]:
     return told
 
 
+@pytest.mark.slow
 def test_text_typed_during_a_save_is_saved_after_it(in_a_page: dict[str, Any]) -> None:
     assert in_a_page["saved"] == ["an answer", "another answer"]
     assert in_a_page["together"] == 1

@@ -44,6 +44,7 @@ def _run_quick(clone: Path) -> tuple[int, list[str]]:
     return done.returncode, [line for line in done.stdout.splitlines() if "found" in line and "echo" not in line]
 
 
+@pytest.mark.slow
 def test_a_finding_of_lint_is_printed_after_tests_that_take_longer(clone: Path) -> None:
     _stand_in(clone, "mypy", "mypy found an error", 1)
     _stand_in(clone, "pytest", "pytest found nothing", 0, delay_s=0.5)
@@ -53,6 +54,7 @@ def test_a_finding_of_lint_is_printed_after_tests_that_take_longer(clone: Path) 
     assert "pytest found nothing" in lines
 
 
+@pytest.mark.slow
 def test_a_failed_test_is_printed_last_when_lint_finds_nothing(clone: Path) -> None:
     _stand_in(clone, "pytest", "pytest found a failure", 1)
     _stand_in(clone, "mypy", "mypy found nothing", 0, delay_s=0.5)

@@ -32,6 +32,7 @@ print(*(name for name in sys.modules if name.partition(".")[0].startswith("netla
 """
 
 
+@pytest.mark.slow
 def test_importing_the_api_loads_few_modules_and_neither_agent_nor_kernel_build() -> None:
     done = subprocess.run([sys.executable, "-c", API], capture_output=True, text=True, check=True, cwd=IMPORT_ROOT)
     loaded = done.stdout.split()

@@ -130,6 +130,7 @@ def own_environment(monkeypatch, setup, tmp_path):
     return tmp_path / ".venv"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("failure", "kept"), [(KernelError("No source."), True), (KeyboardInterrupt(), False)])
 def test_failed_kernel_build_keeps_packages_and_an_interrupt_removes_them(
     monkeypatch, setup, own_environment, failure, kept

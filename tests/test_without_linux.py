@@ -55,6 +55,7 @@ def test_import_works_without_linux_and_unsupported_calls_are_reported(
     assert len(sentences) == "".join(sentences).count("Linux") == 2
 
 
+@pytest.mark.slow
 def test_the_doctor_has_a_table_there_too(tmp_path: Path) -> None:
     done = run_on_system(
         "win32", "from netlab.commands import cli\nraise SystemExit(cli.main(['doctor']))", NETLAB_CACHE=str(tmp_path)

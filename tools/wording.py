@@ -62,12 +62,20 @@ def _string(node: ast.stmt) -> str:
     return ""
 
 
-def descriptions(source: str) -> Iterator[tuple[int, str]]:
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and every statement below it; expressions, most of a tree, hold none and are left out."""
+    yield node
+    for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, block, ()):
+            yield from _statements(child)
+
+
+def descriptions(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the line number and the first line of each docstring of a field and of each description of a parameter or an
-    attribute in Python source.
+    attribute in a module.
     """
     docstrings = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in _statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             if not ast.get_docstring(node):
                 continue
@@ -83,9 +91,9 @@ def descriptions(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, field.splitlines()[0]
 
 
-def sentences(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line number and the first line of each docstring and of each block of comments in Python source."""
-    for node in ast.walk(ast.parse(source)):
+def sentences(source: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the line number and the first line of each docstring and of each block of comments in a module."""
+    for node in _statements(tree):
         if isinstance(node, ast.Expr) and (text := _string(node)):
             yield node.lineno, text.splitlines()[0]
     previous_line = -1
@@ -103,8 +111,9 @@ def headless_sentences(folder: Path) -> list[str]:
     found = []
     for path in sorted(folder.rglob("*.py")):
         source = path.read_text(encoding="utf-8")
-        headless = {place for place in sentences(source) if is_headless(place[1])}
-        headless |= {place for place in descriptions(source) if is_headless_description(place[1])}
+        tree = ast.parse(source)
+        headless = {place for place in sentences(source, tree) if is_headless(place[1])}
+        headless |= {place for place in descriptions(tree) if is_headless_description(place[1])}
         found += [f"{path.relative_to(folder.parent)}:{line}: {sentence}" for line, sentence in sorted(headless)]
     return found
 

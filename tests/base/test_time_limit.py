@@ -37,6 +37,7 @@ def test_call_in_time_is_returned_and_leaves_no_alarm() -> None:
     assert signal.getsignal(signal.SIGALRM) is handler
 
 
+@pytest.mark.slow
 def test_an_endless_loop_is_stopped_in_the_main_thread() -> None:
     assert stops()
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -91,6 +92,7 @@ def test_endless_call_among_many_is_stopped_in_every_thread() -> None:
     assert found == [True]
 
 
+@pytest.mark.slow
 def test_a_limited_call_may_make_another_and_both_limits_hold() -> None:
     done: list[str] = []
     call_often_within(60, lambda: (call_often_within(60, lambda: done.append("inner")), done.append("outer")))
@@ -105,6 +107,7 @@ def test_a_limited_call_may_make_another_and_both_limits_hold() -> None:
         call_often_within(LIMIT_S, lambda: (call_often_within(60, int), endless()))
 
 
+@pytest.mark.slow
 def test_many_calls_are_watched_line_by_line_where_there_are_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(_thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")

@@ -158,6 +158,7 @@ def test_a_directory_without_permission_stops_before_the_run(netlab, tmp_path, s
     assert "you may not write" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_run_cleanly(tmp_path, scenario, number, status):
     result = tmp_path / "result.json"

@@ -47,6 +47,7 @@ def test_a_cell_of_newlines_is_read_as_fast_as_any_other(reader: Helper, tmp_pat
     assert time.monotonic() - begun_s < 10
 
 
+@pytest.mark.slow
 def test_a_file_that_takes_too_much_costs_its_own_row_and_the_next_is_read(reader: Helper, tmp_path: Path) -> None:
     bomb = tmp_path / "bomb.ipynb"
     bomb.write_bytes(b'{"cells":[],"x":[' + b"[]," * 12_000_000 + b"[]]}")
@@ -55,6 +56,7 @@ def test_a_file_that_takes_too_much_costs_its_own_row_and_the_next_is_read(reade
     assert read(reader, tmp_path / "next", {"cells": []}) == {"topic": "", "token": ""}
 
 
+@pytest.mark.slow
 def test_slow_reading_is_ended() -> None:
     short = Helper(cpu_s=0)
     with pytest.raises(GaveUpError, match="processor time"):

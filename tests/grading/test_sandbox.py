@@ -171,6 +171,7 @@ def test_untrusted_output_is_read_as_a_plain_file_only(tmp_path: Path) -> None:
     assert read_bounded(tmp_path / "none") is None
 
 
+@pytest.mark.slow
 def test_a_chapter_that_is_added_later_is_in_the_package_too() -> None:
     without = sandbox.shared_package()
     with classroom.sample_chapter():

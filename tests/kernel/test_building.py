@@ -170,6 +170,7 @@ def test_an_archive_is_built_once_and_found_again(takes_all: Path, tmp_path: Pat
     assert building.build() == first, "without a source, the kernels that are there are taken"
 
 
+@pytest.mark.slow
 def test_the_kernel_that_is_missing_is_built_alone(takes_all: Path, tmp_path: Path) -> None:
     file = tmp_path / "linux-7.3.tar.gz"
     with tarfile.open(file, "w:gz") as tar:
@@ -199,6 +200,7 @@ def both_kernels(built: building.Kernels) -> list[Any]:
     return [built.pocket, built.library]
 
 
+@pytest.mark.slow
 def test_without_a_library_kernel_the_pocket_kernel_is_built_and_the_reason_kept(
     takes_all: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -442,6 +444,7 @@ def test_an_exception_of_the_listener_ends_the_build_cleanly(takes_all: Path, ow
     assert left_behind(own_cache) == []
 
 
+@pytest.mark.slow
 def test_the_cache_directory_of_a_key_is_replaced_as_a_whole(takes_all: Path) -> None:
     kernel = building.build(takes_all).pocket
     (kernel.path.parent / "old").touch()

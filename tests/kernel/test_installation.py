@@ -80,6 +80,7 @@ def test_new_build_takes_the_place_of_an_earlier_one(target: Path, tmp_path: Pat
         assert found() == [text] and list(cache.kernels().iterdir()) == [target]
 
 
+@pytest.mark.slow
 def test_kill_at_any_step_leaves_a_complete_build_and_the_next_installation_repairs_it(
     target: Path, tmp_path: Path
 ) -> None:

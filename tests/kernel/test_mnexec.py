@@ -76,6 +76,7 @@ def test_mistakes_are_reported_with_exit_code_1(mnexec: Path, arguments: list[st
     assert done.returncode == 1 and says in done.stderr
 
 
+@pytest.mark.slow
 def test_a_new_network_has_no_interface_of_the_hosts_and_can_be_joined(mnexec: Path) -> None:
     can = run("unshare", "--map-root-user", "--net", "--mount", mnexec, "-n", "true")
     if can.returncode != 0:

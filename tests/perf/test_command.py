@@ -112,6 +112,7 @@ def test_both_sides_agree_on_every_byte(
     assert running.reports[0]["streams"] == report["streams"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [[], ["--reverse"]], ids=["forward", "reverse"])
 @pytest.mark.parametrize("protocol", [[], ["--udp", "--rate", "8"]], ids=["tcp", "udp"])
 def test_intervals_and_omitted_time(
@@ -155,6 +156,7 @@ def test_many_streams_go_on_in_further_lines_of_the_same_row() -> None:
     assert lines[0].split()[1] == "190.0"
 
 
+@pytest.mark.slow
 def test_the_server_serves_many_clients_at_once(running: Running) -> None:
     clients = [
         subprocess.Popen(

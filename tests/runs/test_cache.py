@@ -74,6 +74,7 @@ def imported_files(sources: Path, roots: list[str], without: tuple[str, ...]) ->
     return seen
 
 
+@pytest.mark.slow
 def test_a_change_in_what_decides_a_figure_changes_the_key(sources: Path, before: str) -> None:
     """Each file of the agent, the engines, the measure, and of all that they import; the kernel is hashed itself."""
     files = imported_files(sources, ["netlab_engines", "netlab/measure"], without=("lab", "perf"))

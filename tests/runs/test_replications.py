@@ -209,6 +209,7 @@ def test_the_degrees_of_freedom_lie_between_those_of_the_smaller_sample_and_of_b
     assert least * (1 - 1e-6) <= factor <= most * (1 + 1e-6)
 
 
+@pytest.mark.slow
 def test_about_95_of_100_intervals_of_two_samples_hold_the_true_difference() -> None:
     """Unequal scatter and unequal lengths, for which an interval with pooled variances holds the truth too seldom."""
     random = np.random.default_rng(1)

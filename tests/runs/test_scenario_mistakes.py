@@ -302,6 +302,7 @@ FIELDS = [
 ]
 
 
+@pytest.mark.slow
 @examples(300)
 @given(
     item=st.fixed_dictionaries({"kind": st.sampled_from(["tcp", "udp", "ping", "command"]) | ANY_VALUE}).flatmap(

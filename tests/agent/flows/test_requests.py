@@ -25,6 +25,7 @@ def item(**changes: Any) -> Any:
     return planned_item(nl.Requests("h1", "h2", **{"response_bytes": 10_000, **changes}), congestion=None)
 
 
+@pytest.mark.slow
 def test_all_requests_are_answered_in_turn_by_the_connections(tmp_path: Path) -> None:
     flow = RequestsFlow(item(count=7, connections=3), place(tmp_path, duration_s=1))
     run(flow)
@@ -40,6 +41,7 @@ def test_all_requests_are_answered_in_turn_by_the_connections(tmp_path: Path) ->
     assert all(later["start_s"] >= earlier["end_s"] for earlier, later in itertools.pairwise(own))
 
 
+@pytest.mark.slow
 def test_pauses_and_intervals_are_kept(tmp_path: Path) -> None:
     flow = RequestsFlow(item(count=3, think_s=0.1, interval_s=0.2), place(tmp_path, duration_s=1))
     run(flow)
@@ -52,6 +54,7 @@ def test_pauses_and_intervals_are_kept(tmp_path: Path) -> None:
         assert earlier["end_s"] is not None and later["start_s"] >= earlier["end_s"] + 0.1
 
 
+@pytest.mark.slow
 def test_a_flow_ends_at_its_time_and_wakes_its_threads(tmp_path: Path) -> None:
     flow = RequestsFlow(item(response_bytes=10**12), place(tmp_path, duration_s=0.3))
     run(flow)
@@ -75,6 +78,7 @@ def test_stopped_flow_keeps_arrived_bytes(tmp_path: Path) -> None:
     wait_for(lambda: not flow._threads[0].is_alive())
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     flow = RequestsFlow(item(count=1), place(tmp_path, duration_s=0.2))
     flow.streams[0].listener.close()

@@ -37,6 +37,7 @@ def test_a_number_of_bytes_is_divided_among_the_streams_to_the_byte(tmp_path: Pa
         assert row["throughput_bytes"] > row["received_bytes"]
 
 
+@pytest.mark.slow
 def test_flow_without_a_number_of_bytes_ends_at_its_time_and_is_reported_once(tmp_path: Path) -> None:
     flow = TcpFlow(item(streams=2), place(tmp_path, duration_s=0.2))
     assert flow.sample(0.0) == []
@@ -95,6 +96,7 @@ def test_the_sender_sends_before_the_receiver_accepts(tmp_path: Path) -> None:
     assert [row["received_bytes"] for row in totals["streams"]] == [1448]
 
 
+@pytest.mark.slow
 def test_unaccepted_connection_delivers_nothing(tmp_path: Path) -> None:
     flow = TcpFlow(item(), place(tmp_path, duration_s=0.2))
     (stream,) = flow.streams

@@ -24,6 +24,7 @@ def item(**changes: Any) -> Any:
     return planned_item(nl.Udp("h1", "h2", **{**usual, **changes}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spacing", ["even", "random"])
 def test_every_datagram_is_counted_with_its_headers_and_in_one_interval(tmp_path: Path, spacing: str) -> None:
     """3.2 Mbit/s of 1000 bytes for 0.25 s are 100 datagrams; a busy machine may begin late and send fewer."""
@@ -61,6 +62,7 @@ def test_flow_that_never_began_is_reported(tmp_path: Path) -> None:
     flow.sink.close()
 
 
+@pytest.mark.slow
 def test_a_sender_with_a_buffer_of_its_own_stops_at_its_end(tmp_path: Path) -> None:
     """The kernel's bookkeeping doubles what is asked for, so that it reports what the scenario says."""
     flow = UdpFlow(item(send_buffer_bytes=50_000, rate_mbps=10_000), place(tmp_path))

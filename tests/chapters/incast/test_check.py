@@ -131,6 +131,7 @@ def test_no_copy_has_the_right_number_without_the_packets_on_the_path() -> None:
         assert "if packets on the path count, too" in failure_text(opened.check.first_drop, without_path)
 
 
+@pytest.mark.slow
 def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: Any) -> None:
     own, check = chapter.own, chapter.check.timer_runs
     large = bound(own.timer_ms - 12)
@@ -170,6 +171,7 @@ def doubts(check: Any, runs: dict[int, Run], again: dict[int, Run]) -> str:
     return "" if made.verdict(runs).status is Status.PASSED else str(made.verdict(runs))
 
 
+@pytest.mark.slow
 def test_a_design_must_hold_with_the_seeds_of_the_exercise_and_with_measured_times(chapter: Any) -> None:
     own, check = chapter.own, chapter.check.timer_runs
     right: dict[str, Any] = {"sysctls": bound(own.timer_ms - 12), "last_ms": own.timer_ms - 1}
@@ -211,6 +213,7 @@ def test_one_query_of_all_seeds_may_be_late_and_not_two(chapter: Any) -> None:
             passes(check, runs)
 
 
+@pytest.mark.slow
 def test_marks_with_little_room_pass_and_a_shorter_timer_does_not(chapter: Any) -> None:
     own, check = chapter.own, chapter.check.marks_runs
     # By hand: 24 servers with 2 segments each, of which 8.256 are on the path.

@@ -51,6 +51,7 @@ def test_wrong_number_of_calls_does_not_pass(token: str) -> None:
         failure_text(check, int(number))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "formula", [check.share_that_waits, check.share_near_full_load, check.both_mistakes], ids=lambda each: each.__name__
 )

@@ -58,6 +58,7 @@ def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *arguments], cwd=root, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a", "l" * MAX_NAME_LENGTH])
 def test_written_files_are_formatted_and_pass_the_linter(clone: Path, name: str) -> None:
     written = create(name, clone)
