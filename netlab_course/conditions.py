@@ -79,10 +79,24 @@ class Build(Check):
 
     kind: type
     """The required type of the object."""
-    conditions: Sequence[Condition]
-    """All conditions, each independent of the others."""
+    conditions: Sequence[Condition] = ()
+    """All conditions, each independent of the others; by default, the usual ones of a subclass that has such."""
     right: str = ""
     """A sentence for a right answer."""
+
+    def __post_init__(self) -> None:
+        """Set the usual conditions unless the check was made with some of its own."""
+        self.conditions = self.conditions or self._usual_conditions()
+
+    def _usual_conditions(self) -> Sequence[Condition]:
+        """Return the conditions of every check of this class, which a subclass overrides.
+
+        Raises
+        ------
+        ValueError
+            If the class has none, because a check without a condition passes every object.
+        """
+        raise ValueError(f"{type(self).__name__} needs conditions: without one it passes every object")
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on an object that is not a stub: failed with its type if that is wrong, else by all

@@ -7,7 +7,7 @@ measures with the better one, and judges the statement of the copy. Both numbers
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -68,8 +68,6 @@ class Designs(Build):
     """A check of two designs for the mean sum of two hosts' goodputs, and of a verdict from the better one."""
 
     kind: type = ChosenDesign
-    conditions: Sequence[Condition] = ()
-    """By default, the conditions of every choice between the two designs."""
     scenario: Callable[[], Scenario]
     """Returns the scenario that must be repeated; a longer duration is accepted."""
     made_by: str
@@ -79,11 +77,6 @@ class Designs(Build):
     statement: Statement
     """The statement of the copy on the mean sum."""
     _guesses: ClassVar[str] = "verdicts"
-
-    def __post_init__(self) -> None:
-        """Unless the check was made with conditions of its own, make the usual ones."""
-        if not self.conditions:
-            self.conditions = self._usual_conditions()
 
     def _usual_conditions(self) -> list[Condition]:
         """Return the conditions on the scenario, the seeds, both plans and the verdict, in this order."""

@@ -61,8 +61,6 @@ class Repetition(Build):
     """
 
     kind: type = RepeatedMeasurement
-    conditions: Sequence[Condition] = ()
-    """By default, the conditions of every repeated measurement."""
     scenario: Callable[[], Scenario]
     """Returns the scenario that must be repeated; a longer duration is accepted."""
     made_by: str
@@ -92,11 +90,10 @@ class Repetition(Build):
     _guesses: ClassVar[str] = "verdicts"
 
     def __post_init__(self) -> None:
-        """Unless the check was made with conditions of its own, set the usual ones and add a last hint, on the figure
-        or on the refutation.
+        """Set the usual conditions and a last hint, on the figure or on the refutation, unless the check was made with
+        conditions of its own.
         """
         if not self.conditions:
-            self.conditions = self._usual_conditions()
             last = (
                 f"my_figure = {self.plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "
                 f'my_figure.update_yaxes(title_text="{self.axis}").'
@@ -104,6 +101,7 @@ class Repetition(Build):
                 else f"Where must the interval lie, seen from {self._judged_number}, if the statement is wrong? That is my_refutation."
             )
             self.hints = [*([] if self.with_figure else [self._recipe]), *self.hints, last]
+        super().__post_init__()
 
     @property
     def with_figure(self) -> bool:

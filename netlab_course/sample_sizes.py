@@ -7,7 +7,7 @@ word on whether the plan was reached. The number must follow from the student's 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -53,8 +53,6 @@ class SampleSize(Build):
     """A check of the number of runs that a wanted half width needs, planned from a pilot and then measured."""
 
     kind: type = PlannedSample
-    conditions: Sequence[Condition] = ()
-    """By default, the conditions of every planned sample."""
     scenario: Callable[[], Scenario]
     """Returns the scenario that must be repeated; a longer duration is accepted."""
     made_by: str
@@ -68,11 +66,6 @@ class SampleSize(Build):
     expected: Callable[[pd.DataFrame], float]
     """Returns the theoretical value for a table, in `unit`, for the message about a right answer."""
     _guesses: ClassVar[str] = "words"
-
-    def __post_init__(self) -> None:
-        """Unless the check was made with conditions of its own, make the usual ones."""
-        if not self.conditions:
-            self.conditions = self._usual_conditions()
 
     def _usual_conditions(self) -> list[Condition]:
         """Return the conditions on the scenario, the seeds, the plan, the interval and the word, in this order."""

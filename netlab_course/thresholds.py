@@ -7,7 +7,7 @@ number lies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -46,8 +46,6 @@ class Threshold(Build):
     """A check of the largest whole number at which a mean is at least a limit; the mean falls as the number grows."""
 
     kind: type = FoundThreshold
-    conditions: Sequence[Condition] = ()
-    """By default, the conditions of every threshold."""
     scenario: Callable[[int], Scenario]
     """Returns the scenario for a number; a longer duration is accepted."""
     made_by: str
@@ -65,11 +63,6 @@ class Threshold(Build):
     rule_slips: Mapping[int, str] = field(default_factory=dict)
     """Messages about wrong numbers by the rule, by the number; they continue a sentence."""
     _guesses: ClassVar[str] = "numbers by the rule"
-
-    def __post_init__(self) -> None:
-        """Unless the check was made with conditions of its own, make the usual ones."""
-        if not self.conditions:
-            self.conditions = self._usual_conditions()
 
     def _usual_conditions(self) -> list[Condition]:
         """Return the conditions on the rule's number, both scenarios, the seeds, both means and both intervals, in this

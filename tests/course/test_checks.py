@@ -23,6 +23,8 @@ from netlab_course.checks import Choice, Function, Misconception, Number, Status
 from netlab_course.conditions import Build, Condition
 from tests.course.example_checks import FUNCTION, NUMBER, limit, verdict_text
 
+NEVER_EMPTY = Condition(bool, "It may not be empty.", "What is in it?", str)
+
 
 @pytest.mark.parametrize("check", [NUMBER, FUNCTION])
 @pytest.mark.parametrize("missing", [..., None])
@@ -32,8 +34,14 @@ def test_an_ellipsis_is_not_attempted(check: checks.Check, missing: object, caps
 
 
 def test_a_list_with_a_gap_in_it_is_not_attempted() -> None:
-    build = Build(name="flows", kind=list, conditions=[])
+    build = Build(name="flows", kind=list, conditions=[NEVER_EMPTY])
     assert build.judge([1, ...]).status is Status.NOT_ATTEMPTED
+
+
+@pytest.mark.parametrize("kind", [Build, conditions.Measurement])
+def test_a_check_that_would_pass_every_object_is_refused(kind: type[Build]) -> None:
+    with pytest.raises(ValueError, match=f"{kind.__name__} needs conditions"):
+        kind(name="flows", kind=list)
 
 
 def test_right_answer_shows_result_and_lesson() -> None:
@@ -189,7 +197,7 @@ def test_a_passed_check_is_recorded_by_its_key() -> None:
 
 
 def test_a_measurement_wants_a_run() -> None:
-    check = conditions.Measurement(name="run", conditions=[])
+    check = conditions.Measurement(name="run", conditions=[NEVER_EMPTY])
     assert "what nl.run(...) returns" in verdict_text(check.judge([1]))
     assert check.judge(...).status is Status.NOT_ATTEMPTED
 
@@ -317,7 +325,7 @@ def test_a_printed_number_keeps_four_digits(number: float) -> None:
 
 @given(st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.lists(st.integers()), st.binary()))
 def test_no_answer_makes_a_check_raise(answer: object) -> None:
-    for check in (NUMBER, FUNCTION, Build(name="b", kind=list, conditions=[])):
+    for check in (NUMBER, FUNCTION, Build(name="b", kind=list, conditions=[NEVER_EMPTY])):
         assert check.judge(answer).sentences
 
 

@@ -288,7 +288,6 @@ class BeginningsComparison(Build):
     """A check of a comparison of two rules over beginnings of a trace: the values, the interval and the verdict."""
 
     kind: type = dict
-    conditions: Sequence[Condition] = ()
     scale: float
     """The scale of the student's trace."""
     replay: Callable[[Any, Trace, int], Player] = settings.watch
@@ -296,11 +295,11 @@ class BeginningsComparison(Build):
     _last: tuple[Any, ...] = field(default=(), init=False, compare=False)
     """The last comparison that was replayed: rule, beginnings, differences, and the result."""
 
-    def __post_init__(self) -> None:
-        """Set the conditions on the beginnings, the differences, the interval and the verdict of a comparison, in this
-        order.
+    def _usual_conditions(self) -> list[Condition]:
+        """Return the conditions on the beginnings, the differences, the interval and the verdict of a comparison, in
+        this order.
         """
-        self.conditions = [
+        return [
             Condition(
                 lambda found: _are_beginnings(found["begins_s"]),
                 f"There must be {MIN_SEEDS} to {MAX_SEEDS} different beginnings, even seconds below {LAST_BEGIN_S}.",
