@@ -1,5 +1,6 @@
 """Put a build of a kernel into the cache in such a way that a stop at any step, also a kill, leaves a complete build."""
 
+import os
 import shutil
 import tempfile
 import time
@@ -36,15 +37,36 @@ def install(build: Path, target: Path) -> None:
 
     The earlier build is renamed before the new one takes its place, so there is a complete build at any time: if this
     process is killed between both steps, a search for kernels finds the renamed one, and the next call repairs the name.
+    Installations into one directory take turns.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    _repair(target.parent)
-    try:
-        if target.exists():
-            target.rename(target.with_name(PREVIOUS + target.name))
-        build.rename(target)
-    finally:
+    with _lock(target.parent):
         _repair(target.parent)
+        try:
+            if target.exists():
+                target.rename(target.with_name(PREVIOUS + target.name))
+            build.rename(target)
+        finally:
+            _repair(target.parent)
+
+
+@contextmanager
+def _lock(directory: Path) -> Iterator[None]:
+    """Return a context manager that holds the lock of `directory` while its block runs, and waits for it if another
+    process has it.
+    """
+    # Systems without kernels of netlab have no such module.
+    import fcntl
+
+    # The directory itself is locked, so that no file is left in it.
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        # Some network file systems have no locks.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _repair(directory: Path) -> None:

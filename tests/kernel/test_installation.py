@@ -102,6 +102,27 @@ def test_kill_at_any_step_leaves_a_complete_build_and_the_next_installation_repa
     assert len(texts) == 3 + len(NAMES) + 1, "the kills hit both renamings and each deletion"
 
 
+@pytest.mark.slow
+def test_installations_by_several_processes_take_turns(target: Path, tmp_path: Path) -> None:
+    install(make(tmp_path / "new", "old"), target)
+    children = []
+    for child in range(4):
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                for number in range(50):
+                    text = f"{child}-{number}"
+                    install(make(tmp_path / text, text), target)
+                status = 0
+            finally:
+                os._exit(status)
+        children.append(pid)
+    statuses = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
+    assert statuses == [0] * len(children)
+    assert found()[0].endswith("-49") and list(cache.kernels().iterdir()) == [target]
+
+
 def test_earlier_build_comes_back_when_the_new_one_cannot_be_moved(target: Path, tmp_path: Path) -> None:
     install(make(tmp_path / "new", "old"), target)
     with pytest.raises(FileNotFoundError):
