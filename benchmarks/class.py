@@ -36,7 +36,7 @@ from netlab_classroom.contest import board, contest, race  # noqa: E402
 from netlab_classroom.contest.opponents import OPPONENTS  # noqa: E402
 from netlab_classroom.grading import grade, master, merged, report_tables, reports  # noqa: E402
 from netlab_classroom.grading.grade import GradedClass  # noqa: E402
-from netlab_classroom.grading.roster import Entry  # noqa: E402
+from netlab_classroom.grading.roster import RosterEntry  # noqa: E402
 from netlab_course import authoring  # noqa: E402
 from tests.grading import classroom  # noqa: E402
 from tests.grading.hostile_pupils import hostile  # noqa: E402
@@ -103,7 +103,7 @@ def speed(place: Path, number: int, jobs: int) -> list[str]:
     for each in range(number):
         kind = list(ANSWERS)[each % len(ANSWERS)]
         student = f"{kind}-{each:03d}"
-        entries.append(Entry(student, {"token": f"token-{each}"}))
+        entries.append(RosterEntry(student, {"token": f"token-{each}"}))
         expected[student] = ANSWERS[kind][1]
         (place / "in" / f"{student}.ipynb").write_text(submission(chapter, f"token-{each}", ANSWERS[kind][0]))
     graded, wall_s, cpu_s = timed_grading(chapter, place / "in", place / "speed", jobs, entries=entries)
@@ -133,11 +133,11 @@ def measure_large_class(place: Path, number: int, jobs: int) -> list[str]:
         for each in range(number):
             student, token = f"s{each:03d}", f"token-{each}"
             path = place / "in" / f"{student}.ipynb"
-            entries.append(Entry(student, {"token": token}))
+            entries.append(RosterEntry(student, {"token": token}))
             if each % 10 == 9:
                 pupil = attackers[each // 10 % len(attackers)]
                 pupil.write(path)
-                entries[-1] = Entry(student, {"token": ""})
+                entries[-1] = RosterEntry(student, {"token": ""})
                 expected[student] = pupil.expected
             else:
                 path.write_text(nbformat.writes(classroom.notebook(dict(classroom.RIGHT_ANSWERS), token)))
@@ -241,7 +241,7 @@ def class_again(place: Path, jobs: int, only: str | None) -> list[str]:
 
 
 def timed_grading(
-    chapter: master.Master, submissions: Path, output: Path, jobs: int, entries: list[Entry] | None = None
+    chapter: master.Master, submissions: Path, output: Path, jobs: int, entries: list[RosterEntry] | None = None
 ) -> tuple[GradedClass, float, float]:
     """Grade and write all reports, with no experiment known before; wall and processor time in s."""
     # A cache with netlab's kernels, without its runs.

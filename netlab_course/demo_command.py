@@ -23,7 +23,7 @@ TOLERANCE = 0.01
 
 
 @dataclass(frozen=True)
-class Row:
+class DemoRow:
     """A line of the demo's table: a quantity of a flow, in `unit`, with its theoretical and its measured value."""
 
     flow: str
@@ -60,21 +60,25 @@ def traffic() -> list[Ping | Udp | Tcp]:
     return [Ping("h1", "h2", count=10), *datagrams, Tcp("h1", "h2", start_s=TCP_START_S)]
 
 
-def rows(run: Run) -> list[Row]:
+def rows(run: Run) -> list[DemoRow]:
     """Return a row for each quantity that the run of the demo measured (RTT, goodput, loss rate), in the order of its
     traffic, with the value by theory.
     """
     ping, *datagrams, tcp = run.flows.to_dict(orient="records")
-    found = [Row("ping, idle path", "RTT", "ms", theory.ping_rtt_ms(topology().path_hops("h1", "h2")), ping["rtt_ms"])]
+    found = [
+        DemoRow("ping, idle path", "RTT", "ms", theory.ping_rtt_ms(topology().path_hops("h1", "h2")), ping["rtt_ms"])
+    ]
     for offered_mbps, row in zip(UDP_STARTS_S, datagrams, strict=True):
         flow = f"UDP, {offered_mbps:g} Mbit/s offered"
         goodput_mbps = theory.udp_goodput_mbps(offered_mbps, RATE_MBPS)
         loss_rate = theory.udp_loss_rate(offered_mbps, RATE_MBPS, queue_packets=QUEUE_PACKETS, duration_s=UDP_S)
-        found.append(Row(flow, "goodput", "Mbit/s", goodput_mbps, row["goodput_mbps"]))
-        found.append(Row(flow, "loss rate", "", loss_rate, row["loss_rate"]))
+        found.append(DemoRow(flow, "goodput", "Mbit/s", goodput_mbps, row["goodput_mbps"]))
+        found.append(DemoRow(flow, "loss rate", "", loss_rate, row["loss_rate"]))
     steady_mbps = run.goodput_mbps(after_s=TCP_START_S + SLOW_START_S)[tcp["flow"]]
     found.append(
-        Row("TCP (CUBIC), after slow start", "goodput", "Mbit/s", theory.tcp_goodput_limit_mbps(RATE_MBPS), steady_mbps)
+        DemoRow(
+            "TCP (CUBIC), after slow start", "goodput", "Mbit/s", theory.tcp_goodput_limit_mbps(RATE_MBPS), steady_mbps
+        )
     )
     return found
 

@@ -19,10 +19,10 @@ from netlab_classroom.contest.controls import Controls
 from netlab_classroom.contest.game import Game, Trial
 from netlab_classroom.contest.race import Entrant
 from netlab_classroom.grading import result_store, sandbox
-from netlab_classroom.grading.claim import Claim
+from netlab_classroom.grading.claim import OutputClaim
 from netlab_classroom.grading.helper import stop_requested
 from netlab_classroom.grading.master import code_digest, digest
-from netlab_classroom.grading.roster import Entry, SubmittedFile, collect, match
+from netlab_classroom.grading.roster import RosterEntry, SubmittedFile, collect, match
 from netlab_classroom.grading.submission import digest_of
 from netlab_classroom.grading.text import one_line
 from netlab_engines.kernels import library_kernel
@@ -71,10 +71,10 @@ def run_contest(
     output: Path,
     *,
     game: Game | None = None,
-    entries: Sequence[Entry] = (),
+    entries: Sequence[RosterEntry] = (),
     seed: str = "1",
     keep: bool = False,
-    claim: Claim | None = None,
+    claim: OutputClaim | None = None,
     jobs: int | None = None,
     progress: bool | Progress = True,
 ) -> Contest:

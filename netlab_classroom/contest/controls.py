@@ -10,7 +10,7 @@ from netlab.measure.results import Run
 from netlab.runs import experiment
 from netlab_classroom.contest import networks, scoring
 from netlab_classroom.contest.drawing import Plane
-from netlab_classroom.contest.game import Game, Outcome, Wording
+from netlab_classroom.contest.game import Game, TrialResult, Wording
 from netlab_classroom.contest.networks import NetworkTrial
 from netlab_classroom.contest.opponents import OPPONENTS
 from netlab_classroom.contest.scoring import Score
@@ -51,13 +51,13 @@ class Controls(Game):
         """Return whether the congestion control of this name is one of netlab's opponents, not Linux's."""
         return reference in OPPONENTS
 
-    def play(self, trial: NetworkTrial, competitor: object) -> Outcome:
+    def play(self, trial: NetworkTrial, competitor: object) -> TrialResult:
         """Run a network with a congestion control (a Linux name, a class, or a proxy for a student's), and return its
         score ("points", "rate", "delay" and "fairness") and its first flow's window over time, pairs of s and segments.
         Raises KeyboardInterrupt when the contest is stopped, RunError when the run fails.
         """
         run = run_control(trial, competitor)
-        return Outcome(scoring.score(trial, run).to_dict(), _windows(run))
+        return TrialResult(scoring.score(trial, run).to_dict(), _windows(run))
 
     def spot(
         self, trials: Sequence[NetworkTrial], scores: Mapping[str, Mapping[str, float]]

@@ -23,7 +23,7 @@ class Trial(Protocol):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialResult:
     """The result of a competitor in a trial."""
 
     score: dict[str, float]
@@ -90,7 +90,7 @@ class Game(ABC):
         """Return whether the reference competitor of this name is netlab's own, not Linux's."""
 
     @abstractmethod
-    def play(self, trial: Any, competitor: object) -> Outcome:
+    def play(self, trial: Any, competitor: object) -> TrialResult:
         """Let a competitor (a class, a proxy for a student's, or the name of a congestion control) take part in a trial
         of `draw`, and return its result. Raises NetlabError when its code fails.
         """

@@ -11,7 +11,7 @@ from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.network.trace import Trace
 from netlab_classroom.contest.drawing import Plane
-from netlab_classroom.contest.game import Game, Outcome, Wording
+from netlab_classroom.contest.game import Game, TrialResult, Wording
 from netlab_classroom.contest.scoring import DIGITS, FULL_POINTS
 from netlab_classroom.grading.guest_calls import StudentCodeError
 from netlab_classroom.grading.helper import stop_requested
@@ -153,7 +153,7 @@ class Videos(Game):
         """Return whether the reference competitor of this name is one of netlab's rules; all are."""
         return reference in RULES
 
-    def play(self, trial: Video, competitor: object) -> Outcome:
+    def play(self, trial: Video, competitor: object) -> TrialResult:
         """Play a video by a rule (a class, or a proxy for a student's), and return its score (see `score`) and, as
         steps over time, pairs of the time in s and the rate of the chunk in Mbit/s. Raises StudentCodeError if the rule
         returns no valid quality, other NetlabErrors of the sandbox, and KeyboardInterrupt when the contest is stopped.
@@ -172,7 +172,7 @@ class Videos(Game):
         for chunk, rate_mbps in zip(player.history, player.qualities_mbps, strict=True):
             asked_s = round(chunk.asked_s, 3)
             series += [[asked_s, series[-1][1]], [asked_s, rate_mbps]] if series else [[asked_s, rate_mbps]]
-        return Outcome(score(trial, player), series)
+        return TrialResult(score(trial, player), series)
 
     def spot(self, trials: Sequence[Video], scores: Mapping[str, Mapping[str, float]]) -> tuple[float, float] | None:
         """Return a rule's place in the figure by its scores in these videos: the mean rate of all videos in Mbit/s, and

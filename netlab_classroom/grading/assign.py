@@ -15,7 +15,7 @@ from netlab.base.errors import NetlabError
 from netlab_classroom.grading import result_store
 from netlab_classroom.grading.claim import claim_output
 from netlab_classroom.grading.master import Edition, Master
-from netlab_classroom.grading.roster import NAMES, Entry
+from netlab_classroom.grading.roster import NAMES, RosterEntry
 from netlab_classroom.grading.text import file_name, harmless
 from netlab_course import authoring, marks
 
@@ -35,7 +35,7 @@ def assign(
     chapter: Master,
     output: Path,
     *,
-    entries: Sequence[Entry] = (),
+    entries: Sequence[RosterEntry] = (),
     salt: str = "",
     solved: Path | None = None,
 ) -> list[Path]:
@@ -124,7 +124,7 @@ def _plain_line(line: str) -> str:
     return re.sub(r"\s*#.*SOLUTION.*$|<!--.*?-->", "", line).strip()
 
 
-def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> list[Entry]:
+def with_tokens(chapter: Master, entries: Sequence[RosterEntry], salt: str = "") -> list[RosterEntry]:
     """Return the class list `entries`, in its order, with a token for each student, such that no two students have the
     same numbers in the chapter; given tokens are kept, others follow from the student and `salt`. Raises NetlabError
     when two given tokens have the same numbers, there are fewer combinations than students, or the chapter has no
@@ -142,7 +142,7 @@ def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> li
     return [entry if entry.token is not None else _with_token(chapter, entry, salt, owners) for entry in entries]
 
 
-def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]) -> Entry:
+def _with_token(chapter: Master, entry: RosterEntry, salt: str, owners: dict[str, str]) -> RosterEntry:
     """Return a copy of a student's entry with a token (10 hexadecimal digits) whose numbers nobody else in `owners`
     (students by numbers) has, and add these numbers with the student to `owners`; the token follows from `salt`,
     chapter and student. Raises NetlabError when none is found in MAX_TRIES tries.
@@ -169,7 +169,7 @@ def _numbers(chapter: Master, token: str) -> str:
     return repr(sorted(vars(opened.own).items()))
 
 
-def class_list(entries: Sequence[Entry]) -> str:
+def class_list(entries: Sequence[RosterEntry]) -> str:
     """Return the class list, with the students, all columns of NAMES that are not empty, tokens among them, and texts
     that no spreadsheet takes for a formula, as the text of a CSV file for `netlab grade --roster`.
     """

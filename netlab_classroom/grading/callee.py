@@ -95,7 +95,7 @@ def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
     """
     from netlab.base.errors import NetlabError
 
-    connections: dict[int, Control | Programming | VideoRule] = {}
+    connections: dict[int, ControlCalls | Programming | VideoRule] = {}
     while (question := stream.receive())[0] != DONE:
         what, number, place = HEAD.unpack_from(question)
         body = question[HEAD.size :]
@@ -103,7 +103,7 @@ def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
             if what == CALL:
                 reply = connections[number].call(METHODS[place], body)
             else:
-                made: type[Control | Programming | VideoRule] = KINDS.get(what, Programming)
+                made: type[ControlCalls | Programming | VideoRule] = KINDS.get(what, Programming)
                 connections[number] = made(stream, objects[place], body.decode(), what)
                 reply = bytes(connections[number].has(name) for name in METHODS)
         except NetlabError as error:
@@ -151,7 +151,7 @@ def serve_apart(stream: MessageStream, objects: Sequence[Any]) -> bytes:
     return question[1:]
 
 
-class Control:
+class ControlCalls:
     """Calls of a student's congestion control in the sandbox, with the state of its flow. `own` is the student's class
     or object, `label` the flow's name in messages.
     """
@@ -289,7 +289,10 @@ class VideoRule:
         return json.dumps(plain.encode(value)).encode()
 
 
-KINDS: dict[int, type[Control | Programming | VideoRule]] = {OPEN["control"]: Control, OPEN["rule"]: VideoRule}
+KINDS: dict[int, type[ControlCalls | Programming | VideoRule]] = {
+    OPEN["control"]: ControlCalls,
+    OPEN["rule"]: VideoRule,
+}
 """The classes that answer the calls of a connection, by its kind of `OPEN`; programs have one for both ends."""
 
 

@@ -17,7 +17,7 @@ class ClaimError(NetlabError):
     """A folder contains other results than those to be written; the text says which, and what to do."""
 
 
-class Claim:
+class OutputClaim:
     """The chapter, class and submissions of an output folder, which its locked file at `path` records.
 
     Parameters
@@ -69,7 +69,7 @@ class Claim:
 
 
 @contextmanager
-def claim_output(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
+def claim_output(folder: Path, *, fewer: bool = False) -> Iterator[OutputClaim]:
     """Return a context manager that creates a folder if needed, locks it against other graders while the block runs,
     and yields its record, a Claim (an empty one if the file cannot be read); with `fewer`, submissions of an earlier
     grading may be missing. An empty record is removed at the end, and with it an empty folder. Raises ClaimError when
@@ -90,7 +90,7 @@ def claim_output(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
         except ValueError:
             record = {}
         try:
-            yield Claim(path, record if isinstance(record, dict) else {}, fewer=fewer)
+            yield OutputClaim(path, record if isinstance(record, dict) else {}, fewer=fewer)
         finally:
             with suppress(OSError):
                 if not path.stat().st_size:  # refused before anything was written

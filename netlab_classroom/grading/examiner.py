@@ -116,14 +116,14 @@ class Exercise:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class WrittenAnswer:
     """The marking scheme of a written answer, which a reviewer reads."""
 
     points: float
     """The maximum of its points."""
 
 
-def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> dict[str, Exercise | Words]:
+def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> dict[str, Exercise | WrittenAnswer]:
     """Read a marking scheme, the Python file at `path`, by executing it; return the scheme of each exercise that it has
     by key, in the order of `keys`, the exercises of the chapter's notebook. Raises ExaminerError when the file is
     missing or its schemes are invalid, it lacks an exercise in `required` (None: all keys), or has one that is not in
@@ -168,12 +168,12 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
 
 
 def _require(key: str, exercise: Any, path: Path) -> None:
-    """Raise ExaminerError if the scheme of the exercise with this key has another type than its key asks for (Words if
+    """Raise ExaminerError if the scheme of the exercise with this key has another type than its key asks for (WrittenAnswer if
     it ends in "-words", else Exercise), or inconsistent points; `path` is the scheme's file, for errors.
     """
-    if key.endswith("-words") != isinstance(exercise, Words):
+    if key.endswith("-words") != isinstance(exercise, WrittenAnswer):
         raise ExaminerError(
-            f"{path}: {key}: an exercise whose id ends in -words is `Words`, every other an `Exercise`."
+            f"{path}: {key}: an exercise whose id ends in -words is `WrittenAnswer`, every other an `Exercise`."
         )
     if not exercise.points > 0:
         raise ExaminerError(f"{path}: {key}: points must be above 0, got {exercise.points!r}.")

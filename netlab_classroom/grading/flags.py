@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from netlab_classroom.grading.submission import AnswerCell, Cell, Layout, Submission, without_magics
+from netlab_classroom.grading.submission import AnswerCell, Cell, LayoutDifferences, Submission, without_magics
 
 EDITED_CHECK, ANSWER_ACCESS, REPEATED_NUMBER = "edited check", "access to answers", "another student's number"
 TOKEN, COPIED_WORDS, PART = "another student's notebook", "the same words", "part of the points"
@@ -62,7 +62,7 @@ def of_submission(
     read: Submission,
     handed_out: Sequence[Cell],
     asked: Sequence[AnswerCell],
-    layout: Layout,
+    layout: LayoutDifferences,
 ) -> list[dict[str, str]]:
     """Return the flags (hints for the instructor) of a single submission, dicts with "kind" (EDITED_CHECK or ANSWER_ACCESS),
     "exercise" (its key, "" if of none) and "sentence", each once: edited check cells in `layout`, and student code that

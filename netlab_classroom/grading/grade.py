@@ -14,11 +14,11 @@ from netlab.base.errors import NetlabError
 from netlab.base.progress_bar import Progress, show_progress
 from netlab.base.version import VERSION
 from netlab_classroom.grading import flags, judging, marking, master, result_store, sandbox, sheets
-from netlab_classroom.grading.claim import Claim
+from netlab_classroom.grading.claim import OutputClaim
 from netlab_classroom.grading.helper import stop_requested
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.master import Master
-from netlab_classroom.grading.roster import Entry, FileAssignment, collect, match
+from netlab_classroom.grading.roster import FileAssignment, RosterEntry, collect, match
 from netlab_classroom.grading.submission import digest_of
 from netlab_classroom.grading.text import one_line, unescape_formula
 from netlab_engines.kernels import pocket_kernel
@@ -41,7 +41,7 @@ class GradedClass:
 
     master: Master
     """The chapter and its marking scheme."""
-    entries: dict[str, Entry]
+    entries: dict[str, RosterEntry]
     """The class list, by student."""
     results: list[dict[str, Any]]
     """The results of `judging.judge`: one for each student of the class list and for each other submission."""
@@ -60,11 +60,11 @@ def grade(
     submissions: Sequence[Path],
     output: Path,
     *,
-    entries: Sequence[Entry] = (),
+    entries: Sequence[RosterEntry] = (),
     seed: str = "1",
     cpu_s: float = sandbox.CPU_S,
     resume: bool = False,
-    claim: Claim | None = None,
+    claim: OutputClaim | None = None,
     jobs: int | None = None,
     executor: futures.Executor | None = None,
     progress: bool | Progress = True,
@@ -137,7 +137,9 @@ def grade(
     return GradedClass(chapter, by_student, results, matched.notes, failures, found_flags, manifest)
 
 
-def _jobs(chapter: Master, matched: FileAssignment, entries: Mapping[str, Entry], seed: str, cpu_s: float) -> list[Job]:
+def _jobs(
+    chapter: Master, matched: FileAssignment, entries: Mapping[str, RosterEntry], seed: str, cpu_s: float
+) -> list[Job]:
     """Return a job for each student in `matched`, with or without a file, in the order of their names; `entries` has
     the class list by student, `seed` is the one of hidden cases, and `cpu_s` the limit of an exercise's processor time
     in s.

@@ -11,7 +11,7 @@ import numpy as np
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import callee, plain, remote, sandbox
-from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 from netlab_classroom.grading.guest_calls import CallChannel
 from netlab_classroom.grading.helper import GaveUpError, helper
 from netlab_classroom.grading.laboratory import Laboratory
@@ -31,7 +31,7 @@ from netlab_classroom.grading.marking import (
     grade,
 )
 from netlab_classroom.grading.master import Edition, Master
-from netlab_classroom.grading.sandbox import CPU_S, Ending, Outcome, Sandbox
+from netlab_classroom.grading.sandbox import CPU_S, Ending, ExerciseOutcome, Sandbox
 from netlab_classroom.grading.submission import AnswerCell
 from netlab_classroom.grading.text import one_line
 from netlab_course.authoring import topic_of
@@ -149,7 +149,7 @@ class Examination:
     each exercise by key.
     """
 
-    def __init__(self, job: Job, edition: Edition, exercises: Mapping[str, Exercise | Words]) -> None:
+    def __init__(self, job: Job, edition: Edition, exercises: Mapping[str, Exercise | WrittenAnswer]) -> None:
         """Prepare the marking of a submission: its job, the chapter with the student's numbers, and the scheme of each
         exercise by key.
         """
@@ -188,7 +188,9 @@ class Examination:
             found[each.key] = mark
         return found
 
-    def _mark(self, wanted: AnswerCell, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> ExerciseMark:
+    def _mark(
+        self, wanted: AnswerCell, answer: Answer, outcome: ExerciseOutcome | None, alone: ExerciseOutcome | None
+    ) -> ExerciseMark:
         """Return the mark of the exercise `wanted` from its answer ("source", "attempted" and more): status, points and
         feedback. `outcome` is the one of the answer in the sandbox, None if it did not run; `alone` is the one of the
         provided cells without the answer, None unless one of them had raised an error. An error of the check gives the
@@ -206,7 +208,7 @@ class Examination:
             mark.status, mark.sentences = MISSING, ["The answer cell is missing."]
         elif not answer["attempted"]:
             return mark
-        elif isinstance(exercise, Words):
+        elif isinstance(exercise, WrittenAnswer):
             mark.status, mark.sentences = REVIEW, ["This answer is graded by hand."]
             mark.words, mark.counted = answer["words"], answer["counted"]
             if answer.get("predicted"):

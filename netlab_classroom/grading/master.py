@@ -10,7 +10,7 @@ from typing import Any
 from netlab.base.errors import NetlabError, one_of
 from netlab.base.location import IMPORT_ROOT, package_directories
 from netlab_classroom.grading import examiner
-from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 from netlab_classroom.grading.submission import AnswerCell, Cell
 from netlab_course import authoring, marks
 from netlab_course.checks import Check
@@ -96,7 +96,7 @@ class Master:
         """
         return _edition(self.source, token, self.source.stat().st_mtime_ns)
 
-    def exercises(self) -> dict[str, Exercise | Words]:
+    def exercises(self) -> dict[str, Exercise | WrittenAnswer]:
         """Return the marking scheme of each exercise of the chapter, by key, in the order of the notebook. It is cached
         until the file of the schemes changes. Raises ExaminerError when marking scheme and notebook do not match.
         """
@@ -196,7 +196,7 @@ def _check_call(cell: Cell, source: Path) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=64)
-def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | Words]:
+def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | WrittenAnswer]:
     """Return the marking scheme of each exercise of a chapter, by key, in the order of the notebook; exercises after
     the summary may lack one. `_changed_ns` is the modification time in ns of its file (0: no file), a key of the cache.
     Raises ExaminerError when it does not match the notebook.

@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 from netlab.base.errors import NetlabError
 from netlab.base.location import IMPORT_ROOT
 from netlab_classroom.grading import marking, master, sandbox
-from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.helper import helper
 from netlab_classroom.grading.judging import Examination, Job
@@ -104,7 +104,7 @@ def answers(wanted: Iterable[AnswerCell], result: Mapping[str, Any]) -> dict[str
 
 
 def _exercise_cells(
-    each: AnswerCell, exercise: Exercise | Words, edition: Edition, answer: str, solution: str
+    each: AnswerCell, exercise: Exercise | WrittenAnswer, edition: Edition, answer: str, solution: str
 ) -> list[NotebookNode]:
     """Return the cells of an exercise: the student's code `answer` for the sandbox, one cell for each part of its
     points with the output that full points give, and the instructor's code `solution`, which is skipped.

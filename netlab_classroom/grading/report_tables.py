@@ -11,7 +11,7 @@ from typing import Any
 from netlab_classroom.grading import marking
 from netlab_classroom.grading.grade import REVIEW_COLUMNS, GradedClass
 from netlab_classroom.grading.master import WORDS
-from netlab_classroom.grading.roster import Entry
+from netlab_classroom.grading.roster import RosterEntry
 from netlab_classroom.grading.text import harmless
 
 GRADES, MOODLE, CANVAS = "grades.csv", "moodle.csv", "canvas.csv"
@@ -138,7 +138,7 @@ def canvas_csv(graded: GradedClass) -> str:
     columns = _canvas_columns(graded)
     rows: list[list[str]] = [["    Points Possible", *[""] * (len(columns) - 1), points_text(whole)]]
     for result in graded.results:
-        entry = graded.entries.get(result["student"], Entry(result["student"]))
+        entry = graded.entries.get(result["student"], RosterEntry(result["student"]))
         named = {**entry.columns, "name": entry.name}
         rows.append([*(named.get(column, "") for _, column in columns), import_points(result)])
     return table_text([*(title for title, _ in columns), graded.master.stem], rows)

@@ -51,7 +51,7 @@ class RosterError(NetlabError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class RosterEntry:
     """A student of a class: the identifier `student`, and the other known columns of the student's row in the class
     list.
     """
@@ -86,7 +86,7 @@ class Entry:
         return list(dict.fromkeys([_person(self.name), *other]))
 
 
-def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[Entry]:
+def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[RosterEntry]:
     """Read a class list, a CSV file with a row of headings, and return its students in the file's order; empty rows and
     Canvas's row of points are left out. A student is identified by the first of the columns IDENTIFIERS that the row
     has; in Canvas's gradebook, whose column of students has names, several of the same name by the next column. `tell`
@@ -97,7 +97,7 @@ def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) 
     columns = _columns(sheet)
     is_canvas, is_brightspace = "sis_login_id" in sheet.by_plain, END_OF_LINE in sheet.by_plain
     counts = Counter(one_line(unescape_formula(cells[each])) for _, cells in sheet for each in columns["student"][:1])
-    found: dict[str, Entry] = {}
+    found: dict[str, RosterEntry] = {}
     lines: dict[str, int] = {}
     unnamed: list[str] = []
     problems: list[str] = []
@@ -125,7 +125,7 @@ def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) 
         elif key in found:
             problems.append(f"line {line}: {student} is there twice, in line {lines[key]} first")
         else:
-            found[key], lines[key] = Entry(student, values), line
+            found[key], lines[key] = RosterEntry(student, values), line
             if not identifier and student == values["email"] and columns["student"]:
                 by_address.append(student)
     if unnamed:
@@ -315,7 +315,7 @@ class FileAssignment:
     """Remarks about the class."""
 
 
-def match(files: Sequence[SubmittedFile], entries: Sequence[Entry], chapter: str = "") -> FileAssignment:
+def match(files: Sequence[SubmittedFile], entries: Sequence[RosterEntry], chapter: str = "") -> FileAssignment:
     """Assign submitted files to the students of the class list `entries` (empty: one student for each file, named after
     it), at most one file each, a notebook before others; a file of nobody is assigned to its own name. The result has
     remarks about files without an owner, with several possible owners (then nobody gets them), and beyond a student's
@@ -366,7 +366,7 @@ class _Owners:
     name, number in Canvas.
     """
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[RosterEntry]) -> None:
         """Index the students of a class by every name that a file of theirs may have: file name, identifier, e-mail
         address, spellings of the person's name, number in Canvas.
         """
@@ -398,7 +398,7 @@ class _Owners:
         return self._by_name.get(fold_name(_person(parts[0])), ()) if len(parts) > 1 else ()
 
 
-def _index(pairs: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...]]:
+def _index(pairs: Iterable[tuple[str, RosterEntry]]) -> dict[str, tuple[str, ...]]:
     """Return the identifiers of students by key, from pairs of a key and a student's entry; keys are normalized as by
     `fold_name`, and empty ones are left out.
     """

@@ -108,8 +108,8 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     for name in LIGHT_IMPORTS if alone else EARLY_IMPORTS:
         importlib.import_module(name)
     # Replace functions before the chapter is imported: its modules may keep references. Runs are made outside.
-    _replace_module("netlab.runs.experiment", run=Laboratory.run)
-    _replace_module("netlab.runs.sweeps", sweep=Laboratory.sweep)
+    _replace_module("netlab.runs.experiment", run=RemoteLaboratory.run)
+    _replace_module("netlab.runs.sweeps", sweep=RemoteLaboratory.sweep)
     if alone:
         # A class of the contest may use a chapter's own modules, but no chapter is opened.
         _replace_module("netlab_course.chapters.opening", opener=_closed_chapter)
@@ -188,7 +188,7 @@ def work(exercise: Mapping[str, Any], writer: int, descriptor: int) -> None:
     if exercise.get("serves"):
         _serve(exercise, stream)
         return
-    Laboratory.stream = stream
+    RemoteLaboratory.stream = stream
     left = memoryview(ANSWER + json.dumps(_outcome(exercise, stream)).encode() + b"\n")
     while left:
         left = left[os.write(writer, left) :]
@@ -225,7 +225,7 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
             exec(compile(source, f"<provided cell {number + 1}>", "exec"), module.__dict__)  # noqa: S102 (the instructor's own)
     except BaseException as error:  # noqa: BLE001 (the grader decides whether the student is responsible)
         return {"provided": _error_text(error)}
-    Laboratory.graded = CheckStandIn.at_an_answer = True
+    RemoteLaboratory.graded = CheckStandIn.at_an_answer = True
     # Import all before the first is withheld: a chapter's settings may call netlab's own functions.
     for function in [_own_function(name, exercise["topic"]) for name in exercise.get("same_as", ())]:
         function.__code__ = _refuse.__code__
@@ -342,7 +342,7 @@ def _probe(number: int, stream: callee.MessageStream) -> Callable[..., Any]:
     return probe
 
 
-class Laboratory:
+class RemoteLaboratory:
     """Replacement for `nl.run` and `nl.sweep`: the grader outside makes the experiments."""
 
     stream: callee.MessageStream | None = None

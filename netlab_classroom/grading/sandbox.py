@@ -68,7 +68,7 @@ class Ending(Enum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExerciseOutcome:
     """The outcome of an exercise in the sandbox: the way in which it ended, and its last message or the reason why
     there is none.
     """
@@ -96,13 +96,13 @@ class Sandbox:
     cpu_s: float = CPU_S
     """The limit of processor time for an exercise in s; waiting on a busy machine does not count."""
 
-    def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
+    def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[ExerciseOutcome]:
         """Run each exercise (plain data with the sources of its code, as `runner.work` takes it) in a fresh process of
         a guest, and return their outcomes in order; `answer` is called with each request of student code and returns
         the reply. Another guest is booted for the rest whenever one crashes or is stopped. Raises RunError when a guest
         does not start.
         """
-        found: list[Outcome] = []
+        found: list[ExerciseOutcome] = []
         while len(found) < len(exercises):
             # Use one guest until all exercises are done or one has crashed it.
             with closing(boot(self.package)) as guest:
@@ -141,7 +141,7 @@ class Watch:
         self._base_s = 0.0
         self._channel = self._new_channel()
 
-    def outcomes(self) -> list[Outcome]:
+    def outcomes(self) -> list[ExerciseOutcome]:
         """Wait for the end of the exercises, and return their outcomes in order, CRASHED for one that left no answer;
         fewer than exercises if one of them crashed the guest or exceeded a limit, which is the last outcome then.
         Raises RunError when the guest does not start.
@@ -153,8 +153,8 @@ class Watch:
         outcomes = [self._outcome(number) for number in range(self._exercise + 1)]
         if outcomes[-1] is None:
             ending = Ending.TIMED_OUT if stopped else Ending.CRASHED
-            outcomes[-1] = Outcome(ending, {}, stopped or "its code brought the sandbox down")
-        return [outcome or Outcome(Ending.CRASHED, {}, "it left no answer") for outcome in outcomes]
+            outcomes[-1] = ExerciseOutcome(ending, {}, stopped or "its code brought the sandbox down")
+        return [outcome or ExerciseOutcome(Ending.CRASHED, {}, "it left no answer") for outcome in outcomes]
 
     def _follow(self) -> str:
         """Answer requests and check limits until the guest has ended, has done all exercises, or must be stopped (too
@@ -234,7 +234,7 @@ class Watch:
             reply = {"refused": str(error)}
         return json.dumps(reply).encode()
 
-    def _outcome(self, number: int) -> Outcome | None:
+    def _outcome(self, number: int) -> ExerciseOutcome | None:
         """Return the outcome of the exercise with this number (an index) from the files ended-N and answer-N in the
         guest's folder; None if it has not ended. An answer that is not valid counts as a crash. Raises RunError when
         the sandbox itself failed.
@@ -249,16 +249,16 @@ class Watch:
                 f"The sandbox could not be made. Its console:\n{self._log.read_text(errors='replace')[-2000:]}"
             )
         if how == supervisor.LATE:
-            return Outcome(Ending.TIMED_OUT, {}, f"it slept for more than {supervisor.MAX_GUEST_S:g} s")
+            return ExerciseOutcome(Ending.TIMED_OUT, {}, f"it slept for more than {supervisor.MAX_GUEST_S:g} s")
         if data is None:
-            return Outcome(Ending.CRASHED, {}, f"its process {how or 'ended'}")
+            return ExerciseOutcome(Ending.CRASHED, {}, f"its process {how or 'ended'}")
         try:
             message = plain.parse(data)
         except plain.PlainError as error:
-            return Outcome(Ending.CRASHED, {}, str(error))
+            return ExerciseOutcome(Ending.CRASHED, {}, str(error))
         if not isinstance(message, dict):
-            return Outcome(Ending.CRASHED, {}, "its message has no names")
-        return Outcome(Ending.ANSWERED, message)
+            return ExerciseOutcome(Ending.CRASHED, {}, "its message has no names")
+        return ExerciseOutcome(Ending.ANSWERED, message)
 
 
 @contextmanager

@@ -106,7 +106,7 @@ class ExtractedAnswer:
 
 
 @dataclass(frozen=True)
-class Layout:
+class LayoutDifferences:
     """The differences between a submission and the original notebook: sentences for the report, the ids of edited check
     cells, and cells that the student added.
     """
@@ -450,7 +450,7 @@ def _without_heading_marks(text: str) -> list[str]:
     return [first.lstrip("# "), *others]
 
 
-def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> Layout:
+def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> LayoutDifferences:
     """Return the differences between a submission and the student's original notebook `handed_out`: sentences about
     deleted, doubled, edited and moved cells, the ids of edited check cells, and the cells that the student added; only
     one sentence if no cell has an original id. Cells with the ids in `answers` are expected to change.
@@ -465,7 +465,7 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
     master = {cell.id: cell for cell in handed_out}
     ids = [cell.id for cell in submission.cells if cell.id in master]
     if not ids:
-        return Layout(("The cells have lost their ids; answers were found by the names that they define.",))
+        return LayoutDifferences(("The cells have lost their ids; answers were found by the names that they define.",))
     notes = []
     gone = [cell.id for cell in handed_out if cell.id not in set(ids)]
     twice = [name for name, times in Counter(ids).items() if times > 1]
@@ -489,7 +489,7 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
     if moved:
         notes.append("Cells stand in another order; answers were taken by their ids.")
     added = tuple(cell for cell in submission.cells if cell.id not in master)
-    return Layout(tuple(notes), tuple(checks), added)
+    return LayoutDifferences(tuple(notes), tuple(checks), added)
 
 
 def _with_begin(original: Cell, cell: Cell) -> str:

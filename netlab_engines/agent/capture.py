@@ -40,7 +40,7 @@ LOAD_TYPE = (0x20, 0, 0, 0xFFFFF004)
 KEEP, DROP = 1, 0
 
 
-class Capture:
+class PacketCapture:
     """A capture, begun when it is made, of the packets that leave a device or of those that arrive at it: a thread
     copies them from the kernel's ring to a file until `stop`.
 

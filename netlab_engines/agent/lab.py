@@ -20,7 +20,7 @@ from netlab.base.units import NS_PER_S
 from netlab.plan import FIRST_PORT, Item, QueueSample, Shape, StreamSample, Totals
 from netlab_engines import files
 from netlab_engines.agent.artifacts import ArtifactStore
-from netlab_engines.agent.capture import Capture
+from netlab_engines.agent.capture import PacketCapture
 from netlab_engines.agent.changer import LinkChanger
 from netlab_engines.agent.failures import Failures
 from netlab_engines.agent.flows import RunningFlow, make_flows
@@ -62,7 +62,7 @@ START_GRID_S = 0.01
 """Traffic that is added to a running network starts at a multiple of this time in s."""
 
 
-class Lab:
+class LabAgent:
     """The agent of one lab: a network with its traffic, samples and captures, and a method for each request of the
     host.
 
@@ -94,7 +94,7 @@ class Lab:
         self._items: list[Item] = []
         self._flows: dict[str, RunningFlow[Any]] = {}
         self._port = FIRST_PORT
-        self._captures: dict[str, list[Capture]] = {}
+        self._captures: dict[str, list[PacketCapture]] = {}
         self._lost = 0
         self._has_finished = False
         self._in_advance = False
@@ -386,7 +386,7 @@ class Lab:
         """
         prefix = str(self._folder / files.CAPTURES / name)
         self._captures[name] = [
-            Capture(self._network.pid(node), device, leaves, f"{prefix}.{end}", snap_bytes)
+            PacketCapture(self._network.pid(node), device, leaves, f"{prefix}.{end}", snap_bytes)
             for number in directions
             for node, device, leaves, end in capture_ends(self._plan["directions"][number])
         ]
@@ -413,8 +413,8 @@ def work(channel: HostChannel, folder: str, packages: list[str], work_folder: st
     routing = NetlinkSocket(os.getpid())
     routing.send([("ip link set dev lo up", links.bring_up(routing.interfaces("lo")))])
     routing.close()
-    serve(channel, Lab(channel, Path(folder), packages, Path(work_folder)).request)
+    serve(channel, LabAgent(channel, Path(folder), packages, Path(work_folder)).request)
 
 
 if TYPE_CHECKING:
-    _answers: type[LabRequests] = Lab
+    _answers: type[LabRequests] = LabAgent

@@ -22,7 +22,7 @@ from netlab.network import media
 from netlab.plan import PlannedHop, StationTotals
 from netlab_engines.agent.dcf import Dcf
 from netlab_engines.agent.namespaces import enter_namespace
-from netlab_engines.agent.sampling import Qdisc
+from netlab_engines.agent.sampling import QdiscSample
 from netlab_engines.libc import libc
 
 TUN = "/dev/net/tun"
@@ -136,13 +136,13 @@ class Medium:
             for file, _events in ready:
                 self._dcf.arrive(self._number[file], os.read(file, MAX_FRAME_BYTES), now_ns)
 
-    def read(self) -> dict[str, Qdisc]:
+    def read(self) -> dict[str, QdiscSample]:
         """Return the present backlog of the queue at each end and its numbers of bytes, packets and drops since the
         start, as a Qdisc of the kind "fifo" by the name of the end's interface; as `QueueReader.read` does for other
         links.
         """
         return {
-            end.interface: Qdisc(
+            end.interface: QdiscSample(
                 kind="fifo",
                 sent_bytes=station.sent_bytes,
                 sent_packets=station.frames,

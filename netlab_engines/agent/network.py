@@ -53,11 +53,11 @@ class NamespaceNode:
         self.pid = create_namespace(self.name)
 
 
-class Host(NamespaceNode, Node):  # type: ignore[misc]
+class PlanHost(NamespaceNode, Node):  # type: ignore[misc]
     """A host or a router of the plan, as a namespace."""
 
 
-class Bridge(NamespaceNode, Switch):  # type: ignore[misc]
+class PlanBridge(NamespaceNode, Switch):  # type: ignore[misc]
     """A learning switch of the plan: a Linux bridge in a namespace of its own."""
 
     def start(self, _controllers: Any = None) -> None:
@@ -121,7 +121,7 @@ class Network:
         for key, value in plan["machine_sysctls"].items():
             set_sysctl(key, value, "the guest")
         self.media: list[Medium] = []
-        self.nodes: dict[str, Any] = dict(mininet_network(plan, Host, Bridge, PlannedIntf).items())
+        self.nodes: dict[str, Any] = dict(mininet_network(plan, PlanHost, PlanBridge, PlannedIntf).items())
         self._routing = {name: NetlinkSocket(node.pid) for name, node in self.nodes.items()}
         self._files: dict[str, int] = {}
         for name, interface in self._taps():

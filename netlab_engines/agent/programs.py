@@ -232,4 +232,4 @@ def _environment(home: str) -> dict[str, str]:
 
 
 if TYPE_CHECKING:
-    _answers: type[requests.Programs] = Programs
+    _answers: type[requests.ProgramRequests] = Programs

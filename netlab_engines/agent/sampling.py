@@ -20,7 +20,7 @@ _QUEUE = struct.Struct("=IIIII")
 
 
 @dataclass
-class Qdisc:
+class QdiscSample:
     """The counters of one qdisc since it was made, and its present backlog; by default all are 0."""
 
     interface_index: int = 0
@@ -63,7 +63,7 @@ class QueueReader:
         self._socket.bind((0, 0))
         self._request = wire.message(wire.RTM_GETQDISC, wire.NLM_F_DUMP, wire.TCMSG.pack(0, 0, 0, 0, 0))
 
-    def read(self) -> dict[str, Qdisc]:
+    def read(self) -> dict[str, QdiscSample]:
         """Return the present counters and backlog of the queue of each interface, a Qdisc by the interface's name: sent
         bytes and packets of the rate limit, and kind, backlog, drops and marks of the queue in it. An interface without
         a rate limit (tbf) and without a queue of netlab's is absent. Raises OSError if the kernel refuses.
@@ -71,27 +71,27 @@ class QueueReader:
         Backlog, drops and marks come from the queue discipline, the counters of sent bytes and packets from the rate
         limit.
         """
-        found: dict[str, Qdisc] = {}
+        found: dict[str, QdiscSample] = {}
         for qdisc in self._dump():
             name = self.indices.get(qdisc.interface_index)
             if name is None:
                 continue
             if qdisc.kind == "tbf":
-                outer = found.setdefault(name, Qdisc(qdisc.interface_index))
+                outer = found.setdefault(name, QdiscSample(qdisc.interface_index))
                 outer.sent_bytes, outer.sent_packets = qdisc.sent_bytes, qdisc.sent_packets
             elif qdisc.handle == QUEUE_HANDLE:
-                inner = found.setdefault(name, Qdisc(qdisc.interface_index))
+                inner = found.setdefault(name, QdiscSample(qdisc.interface_index))
                 inner.kind = qdisc.kind
                 inner.backlog_bytes, inner.backlog_packets = qdisc.backlog_bytes, qdisc.backlog_packets
                 inner.drops, inner.marks = qdisc.drops, qdisc.marks
         return found
 
-    def _dump(self) -> list[Qdisc]:
+    def _dump(self) -> list[QdiscSample]:
         """Ask the kernel for all qdiscs of all interfaces of the socket's namespace and return them in the kernel's
         order. Raises OSError if the kernel refuses.
         """
         self._socket.send(self._request)
-        found: list[Qdisc] = []
+        found: list[QdiscSample] = []
         while True:
             for kind, body in wire.messages(self._socket.recv(1 << 16)):
                 if kind == wire.NLMSG_DONE:
@@ -102,12 +102,12 @@ class QueueReader:
                     found.append(parse_qdisc(body))
 
 
-def parse_qdisc(body: bytes) -> Qdisc:
+def parse_qdisc(body: bytes) -> QdiscSample:
     """Return the qdisc that one netlink message RTM_NEWQDISC describes; `body` is the message without its header: a
     `tcmsg` and its attributes. A counter that the message lacks is 0.
     """
     _family, index, handle, parent, _info = wire.TCMSG.unpack_from(body)
-    qdisc = Qdisc(index, "", handle, parent)
+    qdisc = QdiscSample(index, "", handle, parent)
     application = b""
     for kind, value in wire.attributes(body[wire.TCMSG.size :]):
         if kind == wire.TCA_KIND:

@@ -15,7 +15,7 @@ from netlab.plan import Item, Plan
 from netlab.traffic.command import CommandItem
 from netlab_engines.netlink import links, typed_lines
 from netlab_engines.netlink.qdiscs import TcCommand
-from netlab_engines.netlink.typed_lines import Route, Words
+from netlab_engines.netlink.typed_lines import LineWords, TypedRoute
 from netlab_engines.netlink.wire import UnknownLineError
 
 EACH_WAY = re.compile(r"ip route \| while read (\w+); do ip route change \$\1 quickack ([01]); done")
@@ -31,7 +31,7 @@ class Setting:
     value: str
 
 
-Routes = list[Route]
+Routes = list[TypedRoute]
 Work = Callable[[Routes], "list[TcCommand | Setting | str]"]
 """Returns the effects of a line in a node: lines, settings and output. It may change the node's list of routes."""
 
@@ -66,7 +66,7 @@ def _work_of_line(line: str) -> Work:
         program, *rest = shlex.split(line)
     except ValueError as error:
         raise UnknownLineError(f"`{line}` cannot be split into words: {error}") from None
-    words = Words(line, rest)
+    words = LineWords(line, rest)
     if program == "tc":
         message_maker = typed_lines.tc(words)
         return lambda _routes: [TcCommand(line, message_maker)]
@@ -79,7 +79,7 @@ def _work_of_line(line: str) -> Work:
     raise UnknownLineError(f"`{line}` is not supported")
 
 
-def _sysctl(words: Words) -> Work:
+def _sysctl(words: LineWords) -> Work:
     """Return the function that returns the effects of a line of `sysctl -w` in a list: its settings, and last its
     output as text ("" with -q); the node's routes, its argument, are ignored. `words` are the words after the program's
     name. Raises UnknownLineError for a word that is not a setting, which includes reading one.
@@ -97,7 +97,7 @@ def _sysctl(words: Words) -> Work:
     return lambda _routes: [*found, output]
 
 
-def _link(line: str, words: Words) -> Work:
+def _link(line: str, words: LineWords) -> Work:
     """Return the function that returns the effects of the line `line` of `ip link set`: one command for the kernel for
     each of up, down and the numbers that can be set; the node's routes, its argument, are ignored. `words` are the
     words after "set". Raises UnknownLineError for a word that is not supported.
@@ -122,7 +122,7 @@ def _link(line: str, words: Words) -> Work:
     return lambda _routes: effects
 
 
-def _route(line: str, words: Words) -> Work:
+def _route(line: str, words: LineWords) -> Work:
     """Return the function that changes the node's list of routes as the line `line` of `ip route` says, and returns the
     line's only effect in a list: a command for the kernel, or, for show, the routes as text, one a line. `words` are
     the words after "route". Raises UnknownLineError for a word that is not supported.
@@ -165,7 +165,7 @@ def _change_each(line: str, quick: bool) -> Work:
     return work
 
 
-def _place(route: Route) -> tuple[int, int]:
+def _place(route: TypedRoute) -> tuple[int, int]:
     """Return a key that sorts routes as `ip route` shows them: by network address, then by prefix length."""
     network = IPv4Network(route.to)
     return int(network.network_address), network.prefixlen
@@ -180,12 +180,12 @@ def routes_by_node(plan: Plan) -> dict[str, Routes]:
     for own in plan["addresses"]:
         address = IPv4Interface(own["address"])
         networks.setdefault(own["node"], {})[own["interface"]] = address
-        own_route = Route(str(address.network), own["interface"], None, str(address.ip))
+        own_route = TypedRoute(str(address.network), own["interface"], None, str(address.ip))
         found.setdefault(own["node"], []).append(own_route)
     for route in plan["routes"]:
         gateway = IPv4Interface(route["via"]).ip
         device = next(name for name, address in networks[route["node"]].items() if gateway in address.network)
-        found[route["node"]].append(Route(route["to"], device, route["via"]))
+        found[route["node"]].append(TypedRoute(route["to"], device, route["via"]))
     return {node: sorted(routes, key=_place) for node, routes in found.items()}
 
 

@@ -45,7 +45,7 @@ _MARKS = {"codel": 4, "fq_codel": 4, "pie": 6}
 KINDS = ("netem", "tbf", "pfifo", "bfifo", *_NUMBERS)
 
 
-class Words(Iterator[str]):
+class LineWords(Iterator[str]):
     """The remaining words of a typed line, from which functions take one after the other."""
 
     def __init__(self, line: str, words: list[str]) -> None:
@@ -104,7 +104,7 @@ class Words(Iterator[str]):
         return UnknownLineError(f"in the line `{self._line}`, {what}")
 
 
-def tc(words: Words) -> MessageMaker:
+def tc(words: LineWords) -> MessageMaker:
     """Return the function that returns the netlink message of a typed line of `tc qdisc` (add, replace, change or del,
     at the root or below a parent) from a function that returns the number of an interface by its name; `words` are the
     words after `tc`, and all are removed. Raises UnknownLineError, with a sentence, for a line that netlab cannot
@@ -113,7 +113,7 @@ def tc(words: Words) -> MessageMaker:
     Examples
     --------
     >>> line = "tc qdisc add dev h1-eth0 root netem delay 300ms"
-    >>> len(tc(Words(line, line.split()[1:]))(lambda name: 2))
+    >>> len(tc(LineWords(line, line.split()[1:]))(lambda name: 2))
     76
     """
     if not words.has("qdisc"):
@@ -135,7 +135,7 @@ def tc(words: Words) -> MessageMaker:
     return lambda index: qdiscs.qdisc_message(index(device), handle, parent, qdisc, FLAGS[verb])
 
 
-def _handle(words: Words) -> int:
+def _handle(words: LineWords) -> int:
     """Remove the next word, a handle such as "1:" or "1:1" in hexadecimal digits, and return it as a 32-bit number.
     Raises UnknownLineError for another word.
     """
@@ -146,7 +146,7 @@ def _handle(words: Words) -> int:
     return int(found[1], 16) << 16 | int(found[2] or "0", 16)
 
 
-def _qdisc(words: Words) -> Qdisc:
+def _qdisc(words: LineWords) -> Qdisc:
     """Return the qdisc that the remaining words describe, from its kind on, and remove them; the kinds are netem, tbf,
     pfifo, bfifo and those in _NUMBERS. Raises UnknownLineError for another kind, or an option that netlab does not
     support.
@@ -174,7 +174,7 @@ def _qdisc(words: Words) -> Qdisc:
     return qdisc_with_options(kind, *map(options.get, (*_NUMBERS[kind], "ecn")))
 
 
-def _quantities(words: Words, rules: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
+def _quantities(words: LineWords, rules: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
     """Remove all remaining words, names of a qdisc's options each followed by a quantity, and return the quantities by
     netlab's names, which end in the unit; a second quantity after a delay is "jitter_us". `rules` has netlab's name and
     the factors of the units by the option's name in `tc`. Raises UnknownLineError for another word; `rule`, a clause
@@ -193,7 +193,7 @@ def _quantities(words: Words, rules: Mapping[str, tuple[str, Mapping[str, float]
     return found
 
 
-def _netem(words: Words) -> Qdisc:
+def _netem(words: LineWords) -> Qdisc:
     """Return the netem qdisc that the remaining words describe, for NETEM_PACKETS packets unless they give a limit.
     Raises UnknownLineError for an option that is not supported.
     """
@@ -202,7 +202,7 @@ def _netem(words: Words) -> Qdisc:
     return qdiscs.netem(rounded.pop("limit", NETEM_PACKETS), **rounded)
 
 
-def _tbf(words: Words) -> Qdisc:
+def _tbf(words: LineWords) -> Qdisc:
     """Return the tbf qdisc, a rate limit, that the remaining words describe; a latency replaces the limit by the bytes
     that leave in that time, plus the burst. Raises UnknownLineError unless they give a rate, a burst, and a limit or a
     latency.
@@ -217,7 +217,7 @@ def _tbf(words: Words) -> Qdisc:
 
 
 @dataclass(frozen=True)
-class Route:
+class TypedRoute:
     """A route of a node in its main table."""
 
     to: str
@@ -250,7 +250,7 @@ class Route:
         )  # fmt: skip
 
 
-def route(words: Words, *, needs_device: bool = True) -> Route:
+def route(words: LineWords, *, needs_device: bool = True) -> TypedRoute:
     """Return the route in a typed line of `ip route`; `words` are the words after its verb. If `needs_device` is False,
     the line may leave the interface out, and the route's `device` is then "". The source address is kept only with
     "proto kernel", and scopes are ignored. Raises UnknownLineError, with a sentence, for a line that netlab cannot
@@ -269,4 +269,4 @@ def route(words: Words, *, needs_device: bool = True) -> Route:
     except ValueError as error:
         raise words.problem(f"{error}") from None
     source = values.get("src") if values.get("proto") == "kernel" else None
-    return Route(to, values.get("dev", ""), values.get("via"), source, values.get("quickack") == "1")
+    return TypedRoute(to, values.get("dev", ""), values.get("via"), source, values.get("quickack") == "1")

@@ -160,7 +160,7 @@ class LabRequests(Protocol):
         """
 
 
-class Programs(Protocol):
+class ProgramRequests(Protocol):
     """The requests of a lab whose nodes have programs, if it was built with `programs=True`."""
 
     def run(self, node: str, command: str) -> ExitReply:
@@ -207,7 +207,7 @@ class Programs(Protocol):
         """
 
 
-class Terminals(Protocol):
+class TerminalRequests(Protocol):
     """The requests of a lab with terminals."""
 
     def turn(
@@ -254,7 +254,7 @@ class Scripts(Protocol):
         """
 
 
-class AllRequests(LabRequests, Programs, Terminals, Scripts, Protocol):
+class AllRequests(LabRequests, ProgramRequests, TerminalRequests, Scripts, Protocol):
     """The requests of all kinds of labs; a session of any engine has these methods."""
 
 

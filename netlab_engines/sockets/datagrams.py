@@ -40,7 +40,7 @@ def check_payload_bytes(payload_bytes: int) -> None:
 
 
 @dataclass(slots=True)
-class Interval:
+class DatagramInterval:
     """The number of distinct datagrams that arrived in one interval, and their payload's bytes."""
 
     datagrams: int = 0
@@ -82,7 +82,7 @@ class StreamCounters:
         self.duplicates = 0
         self.reordered = 0
         self.next_seq = 0
-        self.intervals: dict[int, Interval] = {}
+        self.intervals: dict[int, DatagramInterval] = {}
         self.timely_datagrams = 0
         self.timely_bytes = 0
         self.timely_duplicates = 0
@@ -251,7 +251,7 @@ class StreamCounters:
         """Add `count` datagrams with `size` bytes of payload in total to the interval with this number (from 0)."""
         interval = self.intervals.get(number)
         if interval is None:
-            interval = self.intervals[number] = Interval()
+            interval = self.intervals[number] = DatagramInterval()
         interval.datagrams += count
         interval.bytes += size
 

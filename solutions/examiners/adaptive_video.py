@@ -1,9 +1,9 @@
 """Mark the chapter "Adaptive video": its points and hidden cases. For instructors only."""
 
-from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "stall": Exercise(
         points=2,
         cases=lambda draw: {
@@ -15,7 +15,7 @@ EXERCISES = {
         edge_points=0.5,
         same_as=["settings.stall_s"],
     ),
-    "fall-words": Words(points=2),
+    "fall-words": WrittenAnswer(points=2),
     "buffer": Exercise(
         points=3,
         cases=lambda draw: {"buffer_s": draw.whole(0, 200) / 10},
@@ -24,7 +24,7 @@ EXERCISES = {
         edge_points=0.5,
         same_as=["settings.buffer_quality"],
     ),
-    "measure-words": Words(points=2),
+    "measure-words": WrittenAnswer(points=2),
     "throughput": Exercise(points=2),
     # The shares are for: the student's own trace; a walk.
     "mine": Exercise(points=4, shares=[2.0, 2.0]),

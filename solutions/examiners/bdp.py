@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netlab_classroom.grading.examiner import Draw, Exercise, Words
+from netlab_classroom.grading.examiner import Draw, Exercise, WrittenAnswer
 from netlab_course.chapters.bdp.check import PaperTransfer
 
 
@@ -16,7 +16,7 @@ def _path(draw: Draw) -> dict[str, Any]:
 
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "rtt": Exercise(
         points=2,
         cases=_path,
@@ -31,7 +31,7 @@ EXERCISES = {
     # The shares are for: one flow; its window; one link with the rate; the delay; the router's queue; plain links; long enough; full.
     "overfull": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25]),
     "waiting": Exercise(points=1),
-    "uncle-words": Words(points=3),
+    "uncle-words": WrittenAnswer(points=3),
     "window": Exercise(
         points=3,
         cases=lambda draw: {"transfer": PaperTransfer(draw.decades(20, 200), draw.between(10, 35))},

@@ -1,9 +1,9 @@
 """Mark the chapter "Delay and jitter": its points and hidden cases. For instructors only."""
 
-from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "fill": Exercise(
         points=2,
         cases=lambda draw: {"goodput_mbps": draw.decades(20, 9000), "rtt_s": draw.decades(0.05, 4)},
@@ -13,5 +13,5 @@ EXERCISES = {
     ),
     # The shares are for: one netem with the delay; one flow; its rate; long enough; delayed; no loss; no larger than needed.
     "buffer": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.25, 0.25, 1.0, 0.75]),
-    "jitter-words": Words(points=3),
+    "jitter-words": WrittenAnswer(points=3),
 }

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netlab_classroom.grading.examiner import Draw, Exercise, Words
+from netlab_classroom.grading.examiner import Draw, Exercise, WrittenAnswer
 
 
 def _values(draw: Draw) -> dict[str, Any]:
@@ -15,7 +15,7 @@ def _values(draw: Draw) -> dict[str, Any]:
 
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "interval": Exercise(
         points=3,
         cases=_values,
@@ -28,5 +28,5 @@ EXERCISES = {
     "runs": Exercise(points=2, same_as=["theory.runs_needed"]),
     # The shares are for: the three scenarios; the budget; enough pairs; the interval; the choice; sure of it.
     "decision": Exercise(points=4, shares=[0.5, 0.5, 0.5, 1.0, 1.0, 0.5]),
-    "sentence-words": Words(points=3),
+    "sentence-words": WrittenAnswer(points=3),
 }

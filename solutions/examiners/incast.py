@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netlab_classroom.grading.examiner import Draw, Exercise, Words
+from netlab_classroom.grading.examiner import Draw, Exercise, WrittenAnswer
 
 
 def _query(draw: Draw) -> dict[str, Any]:
@@ -24,9 +24,9 @@ EXERCISES = {
         edge_points=0.5,
         same_as=["settings.ideal_ms"],
     ),
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "first_drop": Exercise(points=2),
-    "timer-words": Words(points=3),
+    "timer-words": WrittenAnswer(points=3),
     # The shares are for: the rack; the seeds; no marks; one bound; in time; a bound that is not too small.
     "timer_runs": Exercise(points=2, shares=[0.25, 0.25, 0.1, 0.1, 0.3, 1.0]),
     # The shares are for: the rack; the seeds; no timer; in time; little room.

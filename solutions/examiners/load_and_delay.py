@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netlab_classroom.grading.examiner import Draw, Exercise, Words
+from netlab_classroom.grading.examiner import Draw, Exercise, WrittenAnswer
 
 
 def _link(draw: Draw) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def _link(draw: Draw) -> dict[str, Any]:
 
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "mean_delay": Exercise(
         points=2,
         cases=_link,
@@ -25,6 +25,6 @@ EXERCISES = {
     ),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation; the accuracy.
     "busy": Exercise(points=4, shares=[0.5, 0.25, 1.25, 0.5, 0.25, 1.25]),
-    "colleague-words": Words(points=3),
+    "colleague-words": WrittenAnswer(points=3),
     "calls": Exercise(points=3),
 }

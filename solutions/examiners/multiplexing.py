@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netlab_classroom.grading.examiner import Draw, Exercise, Words
+from netlab_classroom.grading.examiner import Draw, Exercise, WrittenAnswer
 
 
 def _network(draw: Draw) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def _network(draw: Draw) -> dict[str, Any]:
 _UNUSED = {"capacities_mbps": {"A": 8, "B": 5}, "routes": {"a": ["A"], "b": ["A"]}, "flow": "b"}
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "water": Exercise(
         points=3,
         cases=_network,
@@ -36,7 +36,7 @@ EXERCISES = {
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     # The shares are for: the flows; the routers' links; the hosts' links; the goodput of the long flow.
     "bias": Exercise(points=2, shares=[0.25, 0.25, 0.25, 1.25]),
-    "judge-words": Words(points=3),
+    "judge-words": WrittenAnswer(points=3),
 }
 
 UNMARKED = {

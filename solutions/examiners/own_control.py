@@ -1,9 +1,9 @@
 """Mark the chapter "Your own congestion control": its points and hidden cases. For instructors only."""
 
-from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "best": Exercise(points=2),
     # The shares are for: slow start; alone; halves, no timeout; adds one; two of it.
     "aimd": Exercise(points=3, shares=[0.5, 0.25, 1.0, 1.0, 0.25]),
@@ -11,7 +11,7 @@ EXERCISES = {
     "mine": Exercise(points=4, shares=[3.0, 0.5, 0.25, 0.25]),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
-    "fails-words": Words(points=3),
+    "fails-words": WrittenAnswer(points=3),
 }
 
 UNMARKED = {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netlab_classroom.grading.examiner import Draw, Exercise, Words
+from netlab_classroom.grading.examiner import Draw, Exercise, WrittenAnswer
 from netlab_course.chapters.reliable_transfer.schedules import GO_BACK_N, SELECTIVE_REPEAT, STOP_AND_WAIT, schedule
 
 
@@ -35,7 +35,7 @@ def _transfers(window: int | None, edges: Any, same_as: list[str], most_sent: in
 
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "stop_and_wait": _transfers(
         None,
         STOP_AND_WAIT,
@@ -60,7 +60,7 @@ EXERCISES = {
     ),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "beside": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
-    "polite-words": Words(points=3),
+    "polite-words": WrittenAnswer(points=3),
 }
 
 UNMARKED = {

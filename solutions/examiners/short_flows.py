@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netlab_classroom.grading.examiner import Draw, Exercise, Words
+from netlab_classroom.grading.examiner import Draw, Exercise, WrittenAnswer
 
 
 def _page(draw: Draw) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def _page(draw: Draw) -> dict[str, Any]:
 
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "stairs": Exercise(
         points=3,
         cases=_page,
@@ -31,7 +31,7 @@ EXERCISES = {
         same_as=["theory.slow_start_rounds", "theory.short_flow_ms"],
     ),
     "window": Exercise(points=2, same_as=["theory.slow_start_rounds", "theory.short_flow_ms"]),
-    "outlier-words": Words(points=3),
+    "outlier-words": WrittenAnswer(points=3),
     # The shares are for: the traffic; the cut; one packet sent again; a packet of the handshake.
     "cut": Exercise(points=3, shares=[0.25, 0.75, 0.75, 1.25]),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.

@@ -1,9 +1,9 @@
 """Mark the chapter "TCP beside UDP": its points and hidden cases. For instructors only."""
 
-from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "video": Exercise(points=2, same_as=["settings.video_mbps"]),
@@ -13,7 +13,7 @@ EXERCISES = {
         edges=[{"first_timer_ms": 250, "loss_rate": 0.0}],
         same_as=["settings.wait_ms"],
     ),
-    "b3-words": Words(points=3),
+    "b3-words": WrittenAnswer(points=3),
     # The shares are for: the UDP flows; one connection; nothing else; long enough; TCP saved; the sensor unharmed.
     "my_run": Exercise(points=3, shares=[0.5, 0.25, 0.25, 0.25, 1.25, 0.5]),
 }

@@ -1,10 +1,10 @@
 """Mark the chapter "UDP loss": its points and hidden cases. For instructors only."""
 
-from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 from netlab_course.chapters.udp_loss.check import PaperProbe
 
 EXERCISES = {
-    "prediction-words": Words(points=2),
+    "prediction-words": WrittenAnswer(points=2),
     "limit": Exercise(
         points=2,
         cases=lambda draw: {
@@ -18,7 +18,7 @@ EXERCISES = {
     # The shares are for: one flow; its payload; one link with the rate; the queue; a plain link; long enough; never idle.
     "overload": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.75]),
     "counted": Exercise(points=1, same_as=["theory.udp_wire_bytes"]),
-    "perfect-words": Words(points=3),
+    "perfect-words": WrittenAnswer(points=3),
     "search": Exercise(
         points=3,
         cases=lambda draw: {"probe": PaperProbe(draw.between(2.1, 59))},

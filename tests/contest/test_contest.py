@@ -16,7 +16,7 @@ from netlab.base.errors import NetlabError
 from netlab_classroom.contest import board, contest, controls, ladder, networks, race
 from netlab_classroom.contest.command import DEFAULT_SEED
 from netlab_classroom.grading.helper import stop_requested
-from netlab_classroom.grading.roster import Entry
+from netlab_classroom.grading.roster import RosterEntry
 
 HONEST_CONTROL = """
 class Honest:
@@ -168,7 +168,9 @@ def test_with_pseudonyms_the_page_has_nobodys_name_and_the_table_explains_them(
     folder = hand_in(
         tmp_path / "in", {"annika": CLASS["anna"].replace("Honest", "AnnikasOwn"), "benedikt": "class Ben("}
     )
-    held = contest.run_contest([folder], tmp_path / "out", entries=[Entry("annika"), Entry("benedikt")], progress=False)
+    held = contest.run_contest(
+        [folder], tmp_path / "out", entries=[RosterEntry("annika"), RosterEntry("benedikt")], progress=False
+    )
     board.write(held, tmp_path / "out", pseudonyms=True)
     page, table = ((tmp_path / "out" / name).read_text() for name in (board.PAGE, board.SCORES))
     assert "annika" not in page.lower() and "benedikt" not in page.lower() and "not taken" in page

@@ -22,7 +22,7 @@ from netlab_classroom.grading.examiner import Exercise
 from netlab_classroom.grading.guest_calls import CallChannel, StudentCodeError
 from netlab_classroom.grading.judging import Examination, Job
 from netlab_classroom.grading.master import Edition, Master
-from netlab_classroom.grading.sandbox import Answerer, Ending, Outcome
+from netlab_classroom.grading.sandbox import Answerer, Ending, ExerciseOutcome
 from netlab_classroom.grading.submission import AnswerCell
 from netlab_course import authoring
 
@@ -37,12 +37,12 @@ class UnisolatedSandbox:
     def __init__(self, *_settings: object) -> None:
         pass
 
-    def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
+    def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[ExerciseOutcome]:
         """Do what `Sandbox.work` does."""
         return [_outcome(exercise, answer) for exercise in exercises]
 
 
-def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
+def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> ExerciseOutcome:
     to_parent, from_child = os.pipe()
     grader_end, student = socket.socketpair()
     pid = os.fork()
@@ -87,7 +87,7 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
     if os.waitstatus_to_exitcode(status) == RUNNER_FAILED:
         raise RuntimeError("The runner failed; its standard error has the traceback.")
     grader_end.close()
-    return Outcome(Ending.ANSWERED if message else Ending.CRASHED, message)
+    return ExerciseOutcome(Ending.ANSWERED if message else Ending.CRASHED, message)
 
 
 def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[AnswerCell, Exercise]]:

@@ -16,7 +16,7 @@ from netlab.commands.cli import main
 from netlab_classroom.grading import assign, master, roster
 from netlab_classroom.grading.assign import LeakError
 from netlab_classroom.grading.master import Master
-from netlab_classroom.grading.roster import Entry
+from netlab_classroom.grading.roster import RosterEntry
 from netlab_course import authoring
 from tests.grading import classroom
 
@@ -40,7 +40,7 @@ def test_without_a_class_the_chapter_is_as_printed(sample: Master, tmp_path: Pat
 
 @pytest.mark.slow
 def test_nobody_shares_figures_and_the_text_follows_them(sample: Master, tmp_path: Path) -> None:
-    class_of_80 = [Entry(f"s{number}") for number in range(80)]
+    class_of_80 = [RosterEntry(f"s{number}") for number in range(80)]
     written = assign.assign(sample, tmp_path, entries=class_of_80)
     listed = roster.read_roster(tmp_path / assign.CLASS_LIST)
     numbers = [repr(sample.edition(entry.token or "").chapter.own) for entry in listed]
@@ -54,17 +54,17 @@ def test_nobody_shares_figures_and_the_text_follows_them(sample: Master, tmp_pat
 
 def test_a_class_larger_than_the_figures_is_refused(sample: Master, tmp_path: Path) -> None:
     with pytest.raises(NetlabError, match="too few combinations"):
-        assign.assign(sample, tmp_path, entries=[Entry(f"s{number}") for number in range(101)])
+        assign.assign(sample, tmp_path, entries=[RosterEntry(f"s{number}") for number in range(101)])
 
 
 def test_late_joiner_changes_nobodys_numbers(sample: Master) -> None:
-    first = assign.with_tokens(sample, [Entry("a"), Entry("b")])
-    later = assign.with_tokens(sample, [Entry("new"), *first])
+    first = assign.with_tokens(sample, [RosterEntry("a"), RosterEntry("b")])
+    later = assign.with_tokens(sample, [RosterEntry("new"), *first])
     assert later[1:] == first
 
 
 def test_the_same_class_gets_the_same_bytes_and_with_another_salt_others(sample: Master, tmp_path: Path) -> None:
-    class_of_3 = [Entry(name) for name in "abc"]
+    class_of_3 = [RosterEntry(name) for name in "abc"]
     texts = []
     for name, salt in (("one", ""), ("two", ""), ("three", "2027")):
         written = assign.assign(sample, tmp_path / name, entries=class_of_3, salt=salt)
@@ -92,7 +92,7 @@ def test_a_notebook_with_an_answer_is_refused(sample: Master) -> None:
 
 
 def test_solved_hand_ins_have_every_answer_and_lie_apart_from_what_students_get(sample: Master, tmp_path: Path) -> None:
-    entries = [Entry("a"), Entry("b")]
+    entries = [RosterEntry("a"), RosterEntry("b")]
     assign.assign(sample, tmp_path / "out", entries=entries, solved=tmp_path / "solved")
     (one, other) = sorted((tmp_path / "solved").iterdir())
     assert [path.name for path in (one, other)] == ["a_00_sample.ipynb", "b_00_sample.ipynb"]
@@ -106,12 +106,12 @@ def test_solved_hand_ins_have_every_answer_and_lie_apart_from_what_students_get(
 
 
 def test_another_chapter_or_class_does_not_overwrite_the_tokens(sample: Master, tmp_path: Path) -> None:
-    assign.assign(sample, tmp_path, entries=[Entry("a"), Entry("b")])
+    assign.assign(sample, tmp_path, entries=[RosterEntry("a"), RosterEntry("b")])
     before = (tmp_path / assign.CLASS_LIST).read_text()
     with pytest.raises(NetlabError, match="has the notebooks of 00_sample"):
-        assign.assign(master.find("udp_loss", ROOT), tmp_path, entries=[Entry("a"), Entry("b")])
+        assign.assign(master.find("udp_loss", ROOT), tmp_path, entries=[RosterEntry("a"), RosterEntry("b")])
     with pytest.raises(NetlabError, match="another class"):
-        assign.assign(sample, tmp_path, entries=[Entry("x"), Entry("y")])
+        assign.assign(sample, tmp_path, entries=[RosterEntry("x"), RosterEntry("y")])
     assert (tmp_path / assign.CLASS_LIST).read_text() == before
 
 

@@ -21,7 +21,7 @@ import pytest
 from netlab_classroom.grading import grade, judging, marking, merged, report_pages, report_tables, reports
 from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.master import Master
-from netlab_classroom.grading.roster import Entry
+from netlab_classroom.grading.roster import RosterEntry
 from tests.grading import classroom
 from tests.grading.classroom import Pupil
 from tests.grading.hostile_pupils import hostile
@@ -200,7 +200,7 @@ def test_a_grader_that_breaks_over_one_submission_goes_on_with_the_rest(
 
 def test_moodle_takes_the_table(lesson: Lesson) -> None:
     """Moodle's import needs a known key in each row, and points that are a number or empty."""
-    entries = {name: Entry(name, {"email": f"{name}@example.org"}) for name in list(lesson.pupils)[:5]}
+    entries = {name: RosterEntry(name, {"email": f"{name}@example.org"}) for name in list(lesson.pupils)[:5]}
     graded = GradedClass(lesson.chapter, entries, lesson.graded.results)
     rows = list(csv.DictReader(io.StringIO(report_tables.moodle_csv(graded))))
     assert {row["Email address"] for row in rows} == {entry.columns["email"] for entry in entries.values()}

@@ -10,7 +10,7 @@ import pytest
 
 from netlab.base.location import IMPORT_ROOT
 from netlab_classroom.grading import judging, marking, master, reading
-from netlab_classroom.grading.examiner import ExaminerError, Exercise, Words
+from netlab_classroom.grading.examiner import ExaminerError, Exercise, WrittenAnswer
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.master import Edition
 from netlab_course import authoring, catalogue
@@ -33,7 +33,7 @@ def test_a_chapters_examiner_has_each_of_its_exercises(topic: str) -> None:
         if name.endswith((master.CHECK, master.WORDS))
     ]
     assert asked and not [key for key in asked if key not in exercises]
-    assert all(isinstance(exercises[key], Words) == key.endswith(master.WORDS) for key in asked)
+    assert all(isinstance(exercises[key], WrittenAnswer) == key.endswith(master.WORDS) for key in asked)
     assert set(chapter.edition().checks) >= {key for key in exercises if not key.endswith(master.WORDS)}
 
 
@@ -67,7 +67,7 @@ def test_the_solution_gets_every_point_with_a_students_own_numbers(topic: str, t
     lost = {
         mark["key"]: (mark["status"], mark["points"], mark["sentences"])
         for mark in result["exercises"]
-        if not isinstance(exercises[mark["key"]], Words) and mark["points"] != mark["of"]
+        if not isinstance(exercises[mark["key"]], WrittenAnswer) and mark["points"] != mark["of"]
     }
     assert not lost
     assert {mark["status"] for mark in result["exercises"]} <= {marking.PASSED, marking.REVIEW}

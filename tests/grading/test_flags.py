@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from netlab_classroom.grading import flags
-from netlab_classroom.grading.submission import AnswerCell, Cell, Layout, Submission
+from netlab_classroom.grading.submission import AnswerCell, Cell, LayoutDifferences, Submission
 
 
 def result(student: str, source: str = "", **more: Any) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
     handed_out = Cell("limit", "code", "limit = ...")
     asked = [AnswerCell("limit", "limit", "limit", "limit = ...")]
     read = Submission((Cell("limit", "code", source), Cell("words", "markdown", source)))
-    found = flags.of_submission(read, [handed_out], asked, Layout(edited_checks=("other-check",)))
+    found = flags.of_submission(read, [handed_out], asked, LayoutDifferences(edited_checks=("other-check",)))
     assert {"kind": flags.ANSWER_ACCESS, "exercise": "limit", "sentence": said} in found
     assert found[0] == {
         "kind": flags.EDITED_CHECK, "exercise": "other", "sentence": "The check cell differs from the one handed out.",
@@ -94,7 +94,7 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
         'flow.cwnd_segments = self.most = 10\n"""A wait counts\nfrom the first packet on."""',
     )
     for cell in (handed_out, honest):
-        assert flags.of_submission(Submission((cell,)), [handed_out], asked, Layout()) == []
+        assert flags.of_submission(Submission((cell,)), [handed_out], asked, LayoutDifferences()) == []
 
 
 def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:

@@ -113,7 +113,7 @@ def test_error_in_a_students_class_is_reported_with_its_time() -> None:
                 raise ValueError("too late")
             flow.cwnd_segments = 3
 
-    control = callee.Control(None, Own, "h1-h2", 0)  # type: ignore[arg-type]
+    control = callee.ControlCalls(None, Own, "h1-h2", 0)  # type: ignore[arg-type]
 
     def started(now_s: float) -> bytes:
         return control.call("on_start", callee.FLOW.pack(now_s, 1448, 10, 100, math.nan, False, 0))

@@ -10,7 +10,7 @@ import pytest
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import judging, marking
 from netlab_classroom.grading.examiner import Exercise
-from netlab_classroom.grading.sandbox import Ending, Outcome
+from netlab_classroom.grading.sandbox import Ending, ExerciseOutcome
 from netlab_course.checks import Number
 from netlab_course.conditions import Build, Condition
 from tests.grading import classroom
@@ -53,8 +53,8 @@ def test_message_about_an_answer_has_a_length_limit(monkeypatch: pytest.MonkeyPa
     class Forging:
         def __init__(self, *_settings: object) -> None: ...
 
-        def work(self, _exercises: object, _answer: object) -> list[Outcome]:
-            return [Outcome(Ending.ANSWERED, forged)]
+        def work(self, _exercises: object, _answer: object) -> list[ExerciseOutcome]:
+            return [ExerciseOutcome(Ending.ANSWERED, forged)]
 
     monkeypatch.setattr(judging, "Sandbox", Forging)
     with classroom.sample_chapter() as chapter:

@@ -15,7 +15,7 @@ import pytest
 from netlab_classroom.grading import flags, grade, judging, marking, merged, report_pages, report_tables, reports
 from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.judging import Job
-from netlab_classroom.grading.roster import Entry
+from netlab_classroom.grading.roster import RosterEntry
 from netlab_course.tries import WRONG_TRIES
 from tests.grading import classroom, model
 
@@ -46,7 +46,9 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradedClass]:
                 check.outputs = [nbformat.v4.new_output("display_data", {"text/plain": ""}, metadata=metadata)]
                 path.write_text(nbformat.writes(notebook))
             results.append(judging.judge(Job(student, path, chapter.source, token="")))
-        entries = {name: Entry(name, {"name": name.title(), "email": f"{name}@example.org"}) for name in HANDED_IN}
+        entries = {
+            name: RosterEntry(name, {"name": name.title(), "email": f"{name}@example.org"}) for name in HANDED_IN
+        }
         yield GradedClass(chapter, entries, results, ["A note."], flags=flags.of_class(results), manifest={"seed": "1"})
 
 
@@ -134,7 +136,7 @@ def test_canvas_gets_names_in_two_columns_and_its_columns_of_the_class_list(
 
 def test_moodle_gets_the_key_that_the_class_list_has(graded: GradedClass) -> None:
     for column, title in (("id_number", "ID number"), ("username", "Username")):
-        entries = {name: Entry(name, {column: f"{name}-7"}) for name in graded.entries}
+        entries = {name: RosterEntry(name, {column: f"{name}-7"}) for name in graded.entries}
         moodle = rows(report_tables.moodle_csv(replace(graded, entries=entries)))
         assert [row[title] for row in moodle] == ["anna-7", "ben-7", "cleo-7"]
 

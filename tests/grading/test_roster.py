@@ -11,15 +11,15 @@ import pytest
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import assign, roster
-from netlab_classroom.grading.roster import Entry
+from netlab_classroom.grading.roster import RosterEntry
 
 
-def named_entry(student: str, name: str) -> Entry:
+def named_entry(student: str, name: str) -> RosterEntry:
     first, _, last = name.partition(" ")
-    return Entry(student, {"first_name": first, "last_name": last})
+    return RosterEntry(student, {"first_name": first, "last_name": last})
 
 
-def owners(place: Path, entries: list[Entry], chapter: str = "") -> roster.FileAssignment:
+def owners(place: Path, entries: list[RosterEntry], chapter: str = "") -> roster.FileAssignment:
     target = place.parent / "unpacked"
     target.mkdir()
     return roster.match(roster.collect([place], target), entries, chapter)
@@ -175,7 +175,7 @@ def test_in_a_language_that_is_not_known_the_column_of_addresses_is_found(tmp_pa
 @pytest.mark.parametrize("folder", ["山田 太郎_7_x_", "太郎 山田_7_x_", "山田太郎_7_x_"])
 def test_a_last_name_may_stand_first_in_a_folders_name(folder: str, tmp_path: Path) -> None:
     """The string `fullnamedisplay` of Moodle's packs for Japanese and Chinese."""
-    entry = Entry("s1", {"first_name": "太郎", "last_name": "山田"})
+    entry = RosterEntry("s1", {"first_name": "太郎", "last_name": "山田"})
     found = owners(hand_in(tmp_path / "in", f"{folder}/a.ipynb"), [entry])
     assert found.files["s1"] is not None and not found.notes
 
@@ -297,7 +297,7 @@ def test_students_of_the_same_name_are_not_guessed_and_their_folders_named(tmp_p
     "folder", ["Jürgen Müller_7_x_", "Müller, Jürgen_7_x_", unicodedata.normalize("NFD", "Jürgen Müller_7_x_")]
 )
 def test_a_name_is_known_however_it_is_spelled(folder: str, tmp_path: Path) -> None:
-    for number, entry in enumerate((named_entry("s1", "Jürgen Müller"), Entry("s1", {"name": "Müller, Jürgen"}))):
+    for number, entry in enumerate((named_entry("s1", "Jürgen Müller"), RosterEntry("s1", {"name": "Müller, Jürgen"}))):
         found = owners(hand_in(tmp_path / str(number) / "in", f"{folder}/a.ipynb"), [entry])
         assert found.files["s1"] is not None
 
@@ -321,20 +321,22 @@ def test_names_have_no_escapes_and_no_second_line(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_a_students_folder_is_looked_into(tmp_path: Path) -> None:
-    found = owners(hand_in(tmp_path / "in", "s09/work/.hidden/x.ipynb", "s09/work/05_bdp.ipynb"), [Entry("s09")])
+    found = owners(hand_in(tmp_path / "in", "s09/work/.hidden/x.ipynb", "s09/work/05_bdp.ipynb"), [RosterEntry("s09")])
     assert found.files["s09"] is not None and found.files["s09"].label == "s09/work/05_bdp.ipynb"
 
 
 def test_a_file_may_have_the_chapter_in_its_name_with_the_number_of_an_earlier_day(tmp_path: Path) -> None:
     place = hand_in(tmp_path / "in", "ann_05_bdp.ipynb", "03_bdp_bob.ipynb")
-    assert {name for name, file in owners(place, [Entry("ann"), Entry("bob")], "05_bdp").files.items() if file} == {
+    assert {
+        name for name, file in owners(place, [RosterEntry("ann"), RosterEntry("bob")], "05_bdp").files.items() if file
+    } == {
         "ann",
         "bob",
     }
 
 
 def test_a_student_whose_name_ends_as_the_chapters_does_keeps_it(tmp_path: Path) -> None:
-    found = owners(hand_in(tmp_path / "in", "ann_bdp.ipynb"), [Entry("ann"), Entry("ann_bdp")], "05_bdp")
+    found = owners(hand_in(tmp_path / "in", "ann_bdp.ipynb"), [RosterEntry("ann"), RosterEntry("ann_bdp")], "05_bdp")
     assert [name for name, file in found.files.items() if file] == ["ann_bdp"]
 
 
@@ -370,7 +372,7 @@ def test_an_archive_that_grows_too_large_or_is_none_is_refused(tmp_path: Path, m
 
 def test_a_name_that_is_a_formula_comes_through_the_list_unchanged(tmp_path: Path) -> None:
     place = tmp_path / "class.csv"
-    text = assign.class_list([Entry("s1", {"name": "=HYPERLINK(1)"}), Entry("-s2")])
+    text = assign.class_list([RosterEntry("s1", {"name": "=HYPERLINK(1)"}), RosterEntry("-s2")])
     assert "'=HYPERLINK" in text and "'-s2" in text
     place.write_text(text)
     assert [(entry.student, entry.name) for entry in roster.read_roster(place)] == [

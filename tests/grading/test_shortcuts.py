@@ -17,7 +17,7 @@ from netlab_classroom.grading.examiner import Exercise
 from netlab_classroom.grading.judging import Examination, Job
 from netlab_classroom.grading.marking import ExerciseMark
 from netlab_classroom.grading.master import Edition
-from netlab_classroom.grading.submission import AnswerCell, Cell, Layout, Submission
+from netlab_classroom.grading.submission import AnswerCell, Cell, LayoutDifferences, Submission
 from netlab_course import catalogue
 from netlab_course.checks import Choice, Function, Number, Status
 from netlab_course.conditions import Measurement
@@ -95,7 +95,7 @@ def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str)
 def flags_of(mark: ExerciseMark, source: str) -> set[str]:
     """The kinds of flags that an instructor finds on the first page for one answer."""
     cell = Cell(mark.key, "code", source)
-    found = flags.of_submission(Submission((cell,)), [], [AnswerCell(mark.key, mark.key, "x", "")], Layout())
+    found = flags.of_submission(Submission((cell,)), [], [AnswerCell(mark.key, mark.key, "x", "")], LayoutDifferences())
     result = {"student": "anna", "token": "", "flags": found, "taken": {}, "exercises": [vars(mark)]}
     return {flag["kind"] for flag in flags.of_class([result])}
 

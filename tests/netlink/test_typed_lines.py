@@ -6,7 +6,7 @@ import pytest
 
 from netlab_engines.netlink import typed_lines
 from netlab_engines.netlink.links import route
-from netlab_engines.netlink.typed_lines import Route, Words
+from netlab_engines.netlink.typed_lines import LineWords, TypedRoute
 from netlab_engines.netlink.wire import UnknownLineError
 from tests.netlink.test_qdiscs import RECORDED, as_we_send_it
 
@@ -30,7 +30,7 @@ READ = [line for line in LINES if not any(f" {words} " in f" {line} " for words 
 
 
 def message(line: str) -> bytes:
-    return typed_lines.tc(Words(line, line.split()))(lambda _name: 1)
+    return typed_lines.tc(LineWords(line, line.split()))(lambda _name: 1)
 
 
 def test_most_kinds_are_read() -> None:
@@ -74,17 +74,17 @@ def test_to_replace_is_to_make_or_change_and_to_delete_needs_no_kind() -> None:
 
 def test_a_way_that_was_shown_is_read_again() -> None:
     for shown in (
-        Route("10.0.1.0/24", "h1-eth0", None, "10.0.1.1"),
-        Route("0.0.0.0/0", "h1-eth0", "10.0.1.2"),
-        Route("10.0.3.0/24", "h1-eth0", "10.0.1.2", quickack=True),
+        TypedRoute("10.0.1.0/24", "h1-eth0", None, "10.0.1.1"),
+        TypedRoute("0.0.0.0/0", "h1-eth0", "10.0.1.2"),
+        TypedRoute("10.0.3.0/24", "h1-eth0", "10.0.1.2", quickack=True),
     ):
-        assert typed_lines.route(Words(shown.line, shown.line.split())) == shown
+        assert typed_lines.route(LineWords(shown.line, shown.line.split())) == shown
 
 
 def test_a_way_through_a_router_is_made_as_in_a_plan_with_its_interface() -> None:
     """RTA_OIF is attribute 4 of rtnetlink(7), behind the gateway."""
     ours, planned = (
-        Route("10.0.3.0/24", "h1-eth0", "10.0.1.2").message("add", lambda _name: 7),
+        TypedRoute("10.0.3.0/24", "h1-eth0", "10.0.1.2").message("add", lambda _name: 7),
         route("10.0.3.0/24", "10.0.1.2"),
     )
     assert ours[4:] == planned[4:] + struct.pack("=HHI", 8, 4, 7)

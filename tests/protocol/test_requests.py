@@ -9,7 +9,7 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import RunError
-from netlab_engines.agent.lab import Lab
+from netlab_engines.agent.lab import LabAgent
 from netlab_engines.base import run_in
 from netlab_engines.protocol import requests
 from netlab_engines.protocol.session import requests_via
@@ -19,7 +19,7 @@ def arguments(answerer: Any) -> list[str]:
     return [name for name in inspect.signature(answerer).parameters if name != "self"]
 
 
-@pytest.mark.parametrize(("asked", "answering"), [(requests.LabRequests, Lab)])
+@pytest.mark.parametrize(("asked", "answering"), [(requests.LabRequests, LabAgent)])
 def test_each_request_has_an_answerer_with_its_arguments(asked: type, answering: type) -> None:
     for name in requests.names(asked):
         assert arguments(getattr(asked, name)) == arguments(getattr(answering, name)), name
@@ -29,7 +29,7 @@ def test_invalid_request_is_refused_on_both_sides(tmp_path: Any) -> None:
     channel: Any = None
     for name in ("request", "nothing", "_launch", "run"):
         with pytest.raises(RunError, match=f"cannot answer the request '{name}'"):
-            Lab(channel, tmp_path, [], tmp_path).request(name)
+            LabAgent(channel, tmp_path, [], tmp_path).request(name)
     with pytest.raises(AttributeError):
         requests_via(print).nothing  # type: ignore[attr-defined] # noqa: B018
 

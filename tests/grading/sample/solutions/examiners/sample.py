@@ -1,7 +1,7 @@
 """The marking scheme of the sample chapter."""
 
 from netlab_course.chapters.sample.check import Probe
-from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 
 EXERCISES = {
     "limit": Exercise(
@@ -13,7 +13,7 @@ EXERCISES = {
     ),
     "counted": Exercise(points=1),
     "overload_run": Exercise(points=2, shares=[1, 1]),
-    "why-words": Words(points=2),
+    "why-words": WrittenAnswer(points=2),
     "letter": Exercise(points=1),
     "search": Exercise(points=2, cases=lambda draw: {"probe": Probe(draw.decades(0.5, 900))}, number=3),
 }
