@@ -16,10 +16,11 @@ import pandas as pd
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.theory import runs_needed, student_t
+from netlab_course import replays
 from netlab_course.answers import answer_in_words, as_number, bare_word, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition
-from netlab_course.repeated_tables import count_seeds, differences_in_words, is_complete, table_problem
+from netlab_course.repeated_tables import as_repeated_tables, count_seeds, differences_in_words, is_complete
 from netlab_course.rounded_intervals import places
 from netlab_course.sample_sizes import plan_in_words, plan_slips, right_plans
 from netlab_course.statements import STATEMENT_VERDICTS, Statement
@@ -63,6 +64,11 @@ def sums(table: pd.DataFrame) -> pd.Series[float]:
     return table.groupby("seed")["goodput_mbps"].sum()
 
 
+def larger_goodputs(table: pd.DataFrame) -> pd.Series[float]:
+    """Return the larger goodput of each run in a table of `netlab.repeat`, by seed."""
+    return table.groupby("seed")["goodput_mbps"].max()
+
+
 @dataclass(kw_only=True, repr=False)
 class Designs(Build):
     """A check of two designs for the mean sum of two hosts' goodputs, and of a verdict from the better one."""
@@ -76,6 +82,8 @@ class Designs(Build):
     """The wanted half width, in Mbit/s."""
     statement: Statement
     """The statement of the copy on the mean sum."""
+    replay: replays.Replay = replays.run_again
+    """Runs some seeds of a table again, to see that its numbers were measured."""
     _guesses: ClassVar[str] = "verdicts"
 
     def _usual_conditions(self) -> list[Condition]:
@@ -135,6 +143,23 @@ class Designs(Build):
         """Return the verdict on a list of five parts, or on a `ChosenDesign`."""
         found = answer if isinstance(answer, ChosenDesign) else _parse(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
+
+    def doubt_about_numbers(self, answer: object) -> str:
+        """Return a sentence on a table with values that are others when some of its seeds are run again; "" if there is
+        none.
+        """
+        found = _parse(answer)
+        if isinstance(found, str):
+            return ""
+        tables = {"my_pilot": found.pilot, "my_table": found.table}
+        return next(
+            (
+                doubt
+                for values in (sums, larger_goodputs)
+                if (doubt := replays.doubt_about_tables(tables, values, "Mbit/s", self.replay))
+            ),
+            "",
+        )
 
     def _wrong_guess(self, answer: object) -> str:
         """Return the verdict in a failed answer if it is wrong; "" if it is right, cannot be judged yet (a table of one
@@ -202,9 +227,9 @@ def _parse(answer: object) -> ChosenDesign | str:
     if not isinstance(answer, (list, tuple)) or len(answer) != len(PARTS):
         return f"expected a list of five ({', '.join(PARTS)}), got {answer_in_words(answer)}."
     pilot, *plans, table, verdict = answer
-    for part, name in ((pilot, PARTS[0]), (table, PARTS[3])):
-        if problem := table_problem(part, name):
-            return problem
+    tables = as_repeated_tables({"my_pilot": pilot, "my_table": table})
+    if isinstance(tables, str):
+        return tables
     numbers = []
     for given, name in zip(plans, PARTS[1:3], strict=True):
         number, complaint = as_number(given)
@@ -215,4 +240,4 @@ def _parse(answer: object) -> ChosenDesign | str:
     if word not in STATEMENT_VERDICTS:
         return f"the fifth must be one of {', '.join(map(repr, STATEMENT_VERDICTS))}, got {answer_in_words(verdict)}."
     apart, together = numbers
-    return ChosenDesign(pilot, apart, together, table, word)
+    return ChosenDesign(tables[0], apart, together, tables[1], word)

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from netlab.plots import Comparison
 from netlab_course.answers import answer_in_words, bare_word
-from netlab_course.repeated_tables import table_problem
+from netlab_course.repeated_tables import as_repeated_table
 
 _INTERVAL = r"intervals?|confidence|cis?|ki|\w*intervall\w*|konfidenz\w*|vertrauens\w*"
 _MEASURED = (
@@ -108,9 +108,10 @@ def parse_answer(answer: object, parts: tuple[str, ...], words: tuple[str, ...])
     """
     if not isinstance(answer, (list, tuple)) or len(answer) != len(parts):
         return f"expected a list of four ({', '.join(parts)}), got {answer_in_words(answer)}."
-    table, given, third, verdict = answer
-    if problem := table_problem(table, "the first"):
-        return problem
+    first, given, third, verdict = answer
+    table = as_repeated_table(first, "the first")
+    if isinstance(table, str):
+        return table
     try:
         mean, half = (float(number) for number in given)
     except (TypeError, ValueError):

@@ -8,18 +8,39 @@ import pandas as pd
 
 from netlab.runs.scenario import Scenario
 from netlab_course.answers import answer_in_words
+from netlab_course.cases import scenario_of_case
 from netlab_course.scenario_differences import first_differences
 
 
-def table_problem(table: object, name: str) -> str:
-    """Return a message if a part of an answer, called `name`, is not a table of `netlab.repeat` with its scenario; ""
-    if it is.
+def as_repeated_table(part: object, name: str) -> pd.DataFrame | str:
+    """Return a part of an answer, called `name`, as a table of `netlab.repeat` of one scenario, which its `attrs` have;
+    or a message if it is none. The rows of one case of a table of several are such a table, too.
     """
-    if not (isinstance(table, pd.DataFrame) and {"seed", "flow"} <= set(table.columns)):
-        return f"{name} must be the table that nl.repeat(...) returns, got {answer_in_words(table)}."
-    if "scenario" not in table.attrs:
-        return f"{name} must be the table as nl.repeat(...) returned it, with all of its rows: this one no longer knows its scenario."
-    return ""
+    if not (isinstance(part, pd.DataFrame) and {"seed", "flow"} <= set(part.columns)):
+        return f"{name} must be the table that nl.repeat(...) returns, got {answer_in_words(part)}."
+    if "scenario" in part.attrs:
+        return part
+    if "scenarios" not in part.attrs:
+        return f"{name} must be the table as nl.repeat(...) returned it: this one no longer knows its scenario."
+    scenario = scenario_of_case(part)
+    if scenario is None:
+        return f'{name} must have one scenario: take the rows of one case, such as my_table[my_table["case"] == ...].'
+    table = part.copy(deep=False)
+    table.attrs = {"scenario": scenario}
+    return table
+
+
+def as_repeated_tables(parts: Mapping[str, object]) -> list[pd.DataFrame] | str:
+    """Return the parts of an answer, given by name, as `as_repeated_table` does, or the message about the first one that
+    is no such table.
+    """
+    tables = []
+    for name, part in parts.items():
+        table = as_repeated_table(part, name)
+        if isinstance(table, str):
+            return table
+        tables.append(table)
+    return tables
 
 
 def count_seeds(table: pd.DataFrame) -> int:

@@ -34,6 +34,7 @@ from netlab_course.repeated_measurements import (
     missing_refutation_parts,
     parse_answer,
 )
+from netlab_course.repeated_tables import count_seeds, is_complete
 from netlab_course.rounded_intervals import agrees, have_equal_numbers, interval_of, places, shows
 from netlab_course.scenario_differences import repeats, scenario_in_words
 from netlab_course.statements import STATEMENT_VERDICTS, Statement
@@ -48,7 +49,6 @@ MIN_REFUTATION_WORDS = 4
 UNJUDGED = "A person reads my_refutation: the side that it names was not checked here."
 """The sentence about a right answer whose refutation may be on either side of the statement's number."""
 
-_MEASURED = "hand over the table as nl.repeat(...) returned it."
 """The end of a sentence on numbers that were not measured."""
 
 Values = Callable[[pd.DataFrame], "pd.Series[float]"]
@@ -153,14 +153,10 @@ class Repetition(Build):
                 lambda found: scenario_in_words(found.scenario, self.scenario()),
             ),
             Condition(
-                lambda found: (
-                    MIN_SEEDS <= found.table["seed"].nunique() <= MAX_SEEDS
-                    and not found.table.duplicated(["seed", "flow"]).any()
-                    and found.table["error"].isna().all()
-                ),
+                lambda found: MIN_SEEDS <= count_seeds(found.table) <= MAX_SEEDS and is_complete(found.table),
                 f"The table must have {MIN_SEEDS} to {MAX_SEEDS} different seeds, and no run may have failed.",
                 "nl.repeat(..., seeds=...) takes a number, or a list of seeds.",
-                lambda found: f"{found.table['seed'].nunique()} seeds",
+                lambda found: f"{count_seeds(found.table)} seeds",
             ),
             Condition(
                 lambda found: agrees(found.interval, interval(self.values(found.table))),
@@ -310,12 +306,8 @@ class Repetition(Build):
             return ""
         mean, least = float(self.values(found.table).mean()), self.expected(found.table)
         if self.is_bound and mean < (1 - replays.MAX_BELOW) * least:
-            return f"a mean of {with_unit(mean, self.unit)} is below {self.compared}, and no run can be: {_MEASURED}"
-        differing = replays.invented_value(found.table, self.values, self.replay)
-        if differing is None:
-            return ""
-        seed, given, again = (differing[0], *(with_unit(value, self.unit) for value in differing[1:]))
-        return f"seed {seed} has {given} in your table, and {again} when it is run again: {_MEASURED}"
+            return f"a mean of {with_unit(mean, self.unit)} is below {self.compared}, and no run can be: {replays.AS_MEASURED}"
+        return replays.doubt_about_tables({"your table": found.table}, self.values, self.unit, self.replay)
 
     def _theory_in_words(self, found: RepeatedMeasurement) -> str:
         """Return a sentence that says whether the theoretical value lies inside, above or below the interval of a

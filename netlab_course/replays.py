@@ -12,14 +12,20 @@ import pandas as pd
 from netlab import engines
 from netlab.base.errors import NetlabError
 from netlab.measure.results import Run
-from netlab.runs.replications import table_of
+from netlab.runs.replications import Interval, interval, table_of
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
+from netlab_course.answers import with_unit
 
 SAMPLES = 2
 """The number of seeds of a table that are run again."""
 MAX_BELOW = 0.01
 """The relative error by which a measured time may be below one that nothing can beat."""
+OTHER_SEEDS = 20
+"""The number of runs with which a table with seeds of the student's choice is compared."""
+MAX_DISTANCE = 1.5
+"""The distance of both means in half widths of their difference, which honest seeds exceed in 1 of about 300 tables."""
+AS_MEASURED = "hand over the table as nl.repeat(...) returned it."
 _OFF = 1e-6
 Replay = Callable[[Mapping[int, Scenario]], Mapping[int, Run]]
 """Runs scenarios again, by seed."""
@@ -56,6 +62,53 @@ def invented_value(
         if not np.isclose(given, again, rtol=_OFF, equal_nan=True):
             return seed, float(given), float(again)
     return None
+
+
+def doubt_about_tables(
+    tables: Mapping[str, pd.DataFrame],
+    values: Callable[[pd.DataFrame], pd.Series[float]],
+    unit: str,
+    replay: Replay,
+) -> str:
+    """Return a sentence on the first of some tables of `netlab.repeat`, given by name, with a value that is another one
+    when it is measured again (see `invented_value`) or with seeds that were chosen by their results (see
+    `mean_of_other_seeds`); "" if there is none. The values have the unit `unit`.
+    """
+    for name, table in tables.items():
+        differing = invented_value(table, values, replay)
+        if differing is not None:
+            seed, given, again = (differing[0], *(with_unit(value, unit) for value in differing[1:]))
+            return f"seed {seed} has {given} in {name}, and {again} when it is run again: {AS_MEASURED}"
+        other = mean_of_other_seeds(table, values, replay)
+        if other is not None:
+            own = interval(values(table))
+            return (
+                f"the mean of {name} is {own} {unit}".rstrip()
+                + f", and that of the seeds 1 to {OTHER_SEEDS} is {other}: choose seeds before you see their results."
+            )
+    return ""
+
+
+def mean_of_other_seeds(
+    table: pd.DataFrame, values: Callable[[pd.DataFrame], pd.Series[float]], replay: Replay
+) -> Interval | None:
+    """Run the scenario of a table of `netlab.repeat` with the seeds 1 to OTHER_SEEDS, and return the interval of these
+    values if it is farther from the interval of the table's than chance explains. None if both agree, the table's own
+    seeds are 1, 2, 3 and so on, or the scenario cannot be repeated.
+    """
+    seeds = table["seed"]
+    if seeds.min() == 1 and seeds.max() == seeds.nunique():
+        return None
+    try:
+        described = Scenario.from_dict(table.attrs["scenario"])
+    except NetlabError:
+        return None
+    runs = replay({seed: replace(described, seed=seed) for seed in range(1, OTHER_SEEDS + 1)})
+    if len(runs) < OTHER_SEEDS:
+        return None
+    own, other = interval(values(table)), interval(values(table_of(table.attrs["scenario"], runs)))
+    allowed = MAX_DISTANCE * float(np.hypot(own.half_width, other.half_width)) + _OFF * abs(other.mean)
+    return other if abs(own.mean - other.mean) > allowed else None
 
 
 def _sample(seeds: list[int], values: pd.Series[float]) -> list[int]:

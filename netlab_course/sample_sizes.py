@@ -16,10 +16,11 @@ import pandas as pd
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.theory import runs_needed, student_t
+from netlab_course import replays
 from netlab_course.answers import answer_in_words, as_number, bare_word, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition
-from netlab_course.repeated_tables import count_seeds, differences_in_words, is_complete, table_problem
+from netlab_course.repeated_tables import as_repeated_tables, count_seeds, differences_in_words, is_complete
 from netlab_course.rounded_intervals import agrees
 
 PILOTS = 6
@@ -65,6 +66,8 @@ class SampleSize(Build):
     """The unit of the values."""
     expected: Callable[[pd.DataFrame], float]
     """Returns the theoretical value for a table, in `unit`, for the message about a right answer."""
+    replay: replays.Replay = replays.run_again
+    """Runs some seeds of a table again, to see that its numbers were measured."""
     _guesses: ClassVar[str] = "words"
 
     def _usual_conditions(self) -> list[Condition]:
@@ -134,6 +137,16 @@ class SampleSize(Build):
         return self._result(
             result.status, result.sentences[0], f"Theory lies {place} your interval.", *result.sentences[1:]
         )
+
+    def doubt_about_numbers(self, answer: object) -> str:
+        """Return a sentence on a table with values that are others when some of its seeds are run again; "" if there is
+        none.
+        """
+        found = _parse(answer)
+        if isinstance(found, str):
+            return ""
+        tables = {"my_pilot": found.pilot, "my_table": found.table}
+        return replays.doubt_about_tables(tables, self.values, self.unit, self.replay)
 
     def _wrong_guess(self, answer: object) -> str:
         """Return the word in a failed answer if it is wrong; "" if it is right, cannot be judged yet (a table of one
@@ -248,9 +261,9 @@ def _parse(answer: object) -> PlannedSample | str:
     if not isinstance(answer, (list, tuple)) or len(answer) != len(PARTS):
         return f"expected a list of five ({', '.join(PARTS)}), got {answer_in_words(answer)}."
     pilot, given_number, table, given, verdict = answer
-    for part, name in ((pilot, "my_pilot"), (table, "my_table")):
-        if problem := table_problem(part, name):
-            return problem
+    tables = as_repeated_tables({"my_pilot": pilot, "my_table": table})
+    if isinstance(tables, str):
+        return tables
     planned, complaint = as_number(given_number)
     if planned is None:
         return f"my_planned: {complaint}"
@@ -261,4 +274,4 @@ def _parse(answer: object) -> PlannedSample | str:
     word = bare_word(verdict)
     if word not in WORDS:
         return f"the fifth must be one of {', '.join(map(repr, WORDS))}, got {answer_in_words(verdict)}."
-    return PlannedSample(pilot, planned, table, (mean, half), word)
+    return PlannedSample(tables[0], planned, tables[1], (mean, half), word)

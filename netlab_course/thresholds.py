@@ -15,10 +15,11 @@ import pandas as pd
 
 from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
+from netlab_course import replays
 from netlab_course.answers import answer_in_words, as_number, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition
-from netlab_course.repeated_tables import count_seeds, differences_in_words, is_complete, table_problem
+from netlab_course.repeated_tables import as_repeated_tables, count_seeds, differences_in_words, is_complete
 from netlab_course.scenario_differences import repeats
 
 MIN_SEEDS, MAX_SEEDS = 8, 25
@@ -62,6 +63,8 @@ class Threshold(Build):
     """Returns the number by the rule, which may differ from the measured one."""
     rule_slips: Mapping[int, str] = field(default_factory=dict)
     """Messages about wrong numbers by the rule, by the number; they continue a sentence."""
+    replay: replays.Replay = replays.run_again
+    """Runs some seeds of a table again, to see that its numbers were measured."""
     _guesses: ClassVar[str] = "numbers by the rule"
 
     def _usual_conditions(self) -> list[Condition]:
@@ -121,6 +124,16 @@ class Threshold(Build):
         compared = "The rule gives the same number." if same else f"The rule gives {found.predicted:g}."
         return self._result(result.status, result.sentences[0], compared, *result.sentences[1:])
 
+    def doubt_about_numbers(self, answer: object) -> str:
+        """Return a sentence on a table with values that are others when some of its seeds are run again; "" if there is
+        none.
+        """
+        found = _parse(answer)
+        if isinstance(found, str):
+            return ""
+        tables = {"my_last": found.last, "my_beyond": found.beyond}
+        return replays.doubt_about_tables(tables, self.values, self.unit, self.replay)
+
     def _wrong_guess(self, answer: object) -> str:
         """Return the number by the rule in a failed answer if it is wrong; "" if it is right or the answer has a wrong
         form.
@@ -179,7 +192,5 @@ def _parse(answer: object) -> FoundThreshold | str:
     predicted, largest = numbers
     if not (largest == int(largest) and 1 <= largest < MAX_NUMBER):
         return f"my_most must be a whole number from 1 to {MAX_NUMBER - 1}, got {largest:g}."
-    for table, name in zip(answer[2:], PARTS[2:], strict=True):
-        if problem := table_problem(table, name):
-            return problem
-    return FoundThreshold(predicted, int(largest), *answer[2:])
+    tables = as_repeated_tables(dict(zip(PARTS[2:], answer[2:], strict=True)))
+    return tables if isinstance(tables, str) else FoundThreshold(predicted, int(largest), *tables)

@@ -12,6 +12,7 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading.text import clean_values
+from netlab_course.cases import scenario_of_case
 
 OWN_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer", "on_chunk")
 """The methods of students' classes that a run calls."""
@@ -97,12 +98,23 @@ def _encode(value: Any, depth: int) -> Any:
         if getattr(value, "size", 1) > MAX_ITEMS:
             raise PlainError(f"An array has {MAX_ITEMS} elements at most, this one {value.size}.")
         return _encode(value.tolist(), depth)
-    if kind == "pandas" and isinstance(getattr(value, "attrs", {}).get("scenario"), dict) and "seed" in value:
+    if kind == "pandas" and (scenario := _repeated_scenario(value)) is not None:
         seeds = [int(seed) for seed in value["seed"].unique()[:MAX_ITEMS]]
-        return {"repeated": {"scenario": value.attrs["scenario"], "seeds": seeds}}
+        return {"repeated": {"scenario": scenario, "seeds": seeds}}
     if kind == "pandas" and hasattr(value, "to_list"):
         return _encode(value.to_list(), depth)
     return _object(value)
+
+
+def _repeated_scenario(value: Any) -> dict[str, Any] | None:
+    """Return the scenario of a table of `netlab.repeat`, or of the rows of one case of a table of several; None for any
+    other object of pandas.
+    """
+    attributes = getattr(value, "attrs", {})
+    if "seed" not in getattr(value, "columns", ()):
+        return None
+    scenario = attributes["scenario"] if "scenario" in attributes else scenario_of_case(value)
+    return scenario if isinstance(scenario, dict) else None
 
 
 def _library(value: Any) -> str:

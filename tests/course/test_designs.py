@@ -16,13 +16,9 @@ from netlab_course.checks import Status
 from netlab_course.designs import Designs, sums
 from netlab_course.statements import Statement
 from tests.chapters.checking import count_tries, failure_text, passes
+from tests.course.fake_runs import FakeRun, no_replay, replay_of
 
 WANTED = 0.2
-
-
-class FakeRun:
-    def __init__(self, flows: pd.DataFrame) -> None:
-        self.flows = flows
 
 
 def scenario() -> nl.Scenario:
@@ -63,6 +59,7 @@ CHECK = Designs(
     half_width=WANTED,
     statement=Statement(29.0),
     hints=["Plan."],
+    replay=no_replay,
 )
 
 
@@ -224,3 +221,14 @@ def test_a_number_of_each_host_is_rounded_before_it_is_doubled() -> None:
     answer = work(of_shares=0.33)
     assert answer[1] == 50
     assert "Seen: 48; 1.96 is the factor" in failure_text(CHECK, [answer[0], 48, *answer[2:]])
+
+
+def test_hosts_that_swap_some_of_their_goodput_are_refused_in_a_notebook() -> None:
+    """The sums are the same then, but the scatter of each host is not."""
+    measured = table(12)
+    check = replace(CHECK, replay=replay_of(measured))
+    assert not check.doubt_about_numbers([measured, 2, 2, measured, "supported"])
+    shift = np.tile([0.3, -0.3], 12)
+    swapped = measured.assign(goodput_mbps=measured["goodput_mbps"] + shift)
+    told = check.doubt_about_numbers([measured, 2, 2, swapped, "supported"])
+    assert "in my_table, and" in told and "when it is run again" in told

@@ -19,6 +19,7 @@ from netlab_course.checks import Status
 from netlab_course.repeated_measurements import figure_numbers
 from netlab_course.repetition import Repetition
 from tests.chapters.checking import all_chapters, checks_of, count_tries, failure_text, passes
+from tests.course.fake_runs import FakeRun
 
 SEEDS = [3, 14, 15, 92, 65, 35, 89, 79]
 
@@ -42,11 +43,6 @@ CHECKS = parameters(PRINTED)
 WITH_FIGURE = {name: check for name, check in PRINTED.items() if check.with_figure}
 WITH_REFUTATION = {name: check for name, check in PRINTED.items() if not check.with_figure}
 REFUTATION = "An interval that lies on one side of theory alone."
-
-
-class FakeRun:
-    def __init__(self, flows: pd.DataFrame) -> None:
-        self.flows = flows
 
 
 def table(check: Repetition, seeds: Any = range(1, 11), scenario: nl.Scenario | None = None) -> pd.DataFrame:

@@ -15,13 +15,9 @@ from netlab.runs.replications import table_of
 from netlab_course.checks import Status
 from netlab_course.sample_sizes import SampleSize
 from tests.chapters.checking import count_tries, failure_text, passes
+from tests.course.fake_runs import FakeRun, no_replay, replay_of
 
 HALF = 3.0
-
-
-class FakeRun:
-    def __init__(self, flows: pd.DataFrame) -> None:
-        self.flows = flows
 
 
 def scenario() -> nl.Scenario:
@@ -48,6 +44,7 @@ CHECK = SampleSize(
     unit="%",
     expected=lambda _found: 25.0,
     hints=["Plan."],
+    replay=no_replay,
 )
 
 
@@ -188,3 +185,16 @@ def test_the_standard_deviation_of_six_runs_is_no_half_width() -> None:
     told = failure_text(CHECK, [*answer[:3], (mean, scatter), answer[4]])
     assert "nearer to the standard deviation. If it is a rounded half width, give three digits" in told
     passes(CHECK, [*answer[:3], (mean, float(f"{half:.3g}")), answer[4]])
+
+
+def test_a_value_that_a_run_does_not_give_again_is_refused_in_a_notebook() -> None:
+    answer = work()
+    # The pilot has the seeds of the table's first runs, so only one of both can be what the runs give.
+    told = str(replace(CHECK, replay=replay_of(answer[2])).verdict(answer))
+    assert "in my_pilot, and" in told and "when it is run again" in told
+    told = str(
+        replace(
+            CHECK, replay=replay_of(answer[0].reindex(range(16), method="ffill").assign(seed=range(1, 17)))
+        ).verdict(answer)
+    )
+    assert "when it is run again" in told

@@ -14,13 +14,9 @@ from netlab.runs.replications import table_of
 from netlab_course.checks import Status
 from netlab_course.thresholds import Threshold
 from tests.chapters.checking import count_tries, failure_text, passes
+from tests.course.fake_runs import FakeRun, no_replay, replay_of
 
 LIMIT = 9.0
-
-
-class FakeRun:
-    def __init__(self, flows: pd.DataFrame) -> None:
-        self.flows = flows
 
 
 def scenario(streams: int) -> nl.Scenario:
@@ -49,6 +45,7 @@ CHECK = Threshold(
     rule=lambda: 8,
     rule_slips={10: "these are all connections"},
     hints=["Search."],
+    replay=no_replay,
 )
 RIGHT: list[Any] = [8, 7, table(7, 9.5), table(8, 8.5)]
 
@@ -148,3 +145,36 @@ def test_a_table_without_an_interval_gets_a_message(place: int, seeds: int) -> N
 def test_the_same_table_twice_says_nothing_about_the_number_of_the_rule() -> None:
     told = failure_text(CHECK, [8, 8, table(8, 9.5), table(8, 9.5)])
     assert "my_beyond differs in traffic 1 (tcp): streams=8, not 9" in told and "not on its side" not in told
+
+
+def test_a_value_that_a_run_does_not_give_again_is_refused_in_a_notebook() -> None:
+    measured = replace(CHECK, replay=replay_of(RIGHT[2], RIGHT[3]))
+    assert measured.verdict(RIGHT).status is Status.PASSED
+    for place, name in ((2, "my_last"), (3, "my_beyond")):
+        invented = [*RIGHT]
+        invented[place] = RIGHT[place].assign(goodput_mbps=RIGHT[place]["goodput_mbps"] + 0.01)
+        told = str(measured.verdict(invented))
+        assert f"in {name}, and" in told and "when it is run again" in told
+        assert measured.judge(invented).status is Status.PASSED, "a grader makes its own runs"
+
+
+def test_seeds_chosen_by_their_results_are_refused_in_a_notebook() -> None:
+    at_8, at_9 = table(8, 8.9, 0.1, seeds=range(1, 201)), table(9, 7.5)
+    best = at_8.nlargest(9, "goodput_mbps")
+    best.attrs = at_8.attrs
+    answer = [8, 8, best, at_9]
+    told = str(replace(CHECK, replay=replay_of(at_8, at_9)).verdict(answer))
+    assert "that of the seeds 1 to 20 is" in told and "choose seeds before you see their results" in told
+
+
+def test_the_rows_of_one_case_are_a_table_and_those_of_several_are_not() -> None:
+    both = pd.concat([RIGHT[2].assign(k=7), RIGHT[3].assign(k=8)])
+    both = both[["k", *RIGHT[2].columns]]
+    both.attrs = {"scenarios": {7: RIGHT[2].attrs["scenario"], 8: RIGHT[3].attrs["scenario"]}}
+    passes(CHECK, [8, 7, both[both["k"] == 7], both[both["k"] == 8]])
+    assert "the two tables are the other way round" in failure_text(
+        CHECK, [8, 7, both[both["k"] == 8], both[both["k"] == 7]]
+    )
+    assert "my_last must have one scenario: take the rows of one case" in failure_text(CHECK, [8, 7, both, RIGHT[3]])
+    without_labels = both[both["k"] == 7].drop(columns="k")
+    assert "my_last must have one scenario" in failure_text(CHECK, [8, 7, without_labels, RIGHT[3]])
