@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import select
 import socket
-import stat
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 from netlab.base.errors import RunError
-from netlab_classroom.grading import callee, plain, supervisor
+from netlab_classroom.grading import callee, supervisor
 from netlab_classroom.grading.helper import stop_requested
 from netlab_classroom.grading.text import one_line
-from netlab_engines.guests import Guest
+from netlab_engines.sandbox import Sandbox
 
 START_CPU_S = 60.0
 CALLS_CPU_S = 30.0
@@ -23,6 +19,7 @@ MAX_CALLS = 300_000
 """The limit of calls in one run. A busy connection makes a thousand calls in a second of network time."""
 MAX_ANSWER_BYTES = 2 << 20
 CHECK_INTERVAL_S = 0.25
+MAX_ENDING_BYTES = 80
 MAX_CHECKS_ASLEEP = 12
 """The number of consecutive checks that find all processes of a guest asleep: guest and grader wait for each other."""
 
@@ -46,13 +43,13 @@ class CallChannel:
     ----------
     connection : socket
         An open connection to the guest.
-    monitor : GuestMonitor or None
+    monitor : SandboxMonitor or None
         Supervises the guest during calls.
     max_calls : int
         The limit of calls of student code.
     """
 
-    def __init__(self, connection: socket.socket, monitor: GuestMonitor | None, max_calls: int = MAX_CALLS) -> None:
+    def __init__(self, connection: socket.socket, monitor: SandboxMonitor | None, max_calls: int = MAX_CALLS) -> None:
         """Begin to use the connection; no call has been made yet."""
         self._connection, self._monitor, self._calls_left, self._max_calls = connection, monitor, max_calls, max_calls
         self._connection.settimeout(CHECK_INTERVAL_S)
@@ -168,8 +165,8 @@ class CallChannel:
         return StudentCodeError("its process ended.") if self._monitor is None else self._monitor.end_error()
 
 
-class GuestMonitor:
-    """Supervision of the processor time of a guest while its code is called, from the start of the exercise with this
+class SandboxMonitor:
+    """Supervision of the processor time of a sandbox while its code is called, from the start of the exercise with this
     number.
 
     Parameters
@@ -178,11 +175,11 @@ class GuestMonitor:
         The limit of processor time of the calls in s; a later start counts from its beginning.
     """
 
-    def __init__(self, guest: Guest, number: int = 0, cpu_s: float = CALLS_CPU_S) -> None:
-        """Prepare to watch a guest while the code of its exercise `number` (an index) is called; `cpu_s` is the limit
+    def __init__(self, sandbox: Sandbox, number: int = 0, cpu_s: float = CALLS_CPU_S) -> None:
+        """Prepare to watch a sandbox while the code of its exercise `number` (an index) is called; `cpu_s` is the limit
         of processor time in s, counted from the first check after the exercise's start.
         """
-        self._guest, self._number, self._cpu_s = guest, number, cpu_s
+        self._sandbox, self._number, self._cpu_s = sandbox, number, cpu_s
         self._base_s: float | None = None
 
     def check(self) -> bool:
@@ -192,8 +189,7 @@ class GuestMonitor:
         """
         if stop_requested.is_set():
             raise KeyboardInterrupt
-        group = self._guest.process.pid
-        used_s, asleep = group_state(group)
+        used_s, asleep = self._sandbox.cpu_state()
         if self._base_s is None:
             if used_s > START_CPU_S and not self._has_begun():
                 raise self._start_error()
@@ -207,62 +203,25 @@ class GuestMonitor:
         """Return (not raise) the error that describes the way in which the guest ended: a failed start, a limit, or the
         student's code.
         """
-        how = (read_bounded(self._guest.folder / f"ended-{self._number}") or b"").decode("utf-8", "replace")[:80]
-        if how == supervisor.NOT_ISOLATED or not self._has_begun():
+        ending = read_ending(self._sandbox, self._number) or ""
+        if ending == supervisor.NOT_ISOLATED or not self._has_begun():
             return self._start_error()
-        if how == supervisor.LATE:
+        if ending == supervisor.LATE:
             return BudgetError(f"it slept for more than {supervisor.MAX_GUEST_S:g} s.")
-        return StudentCodeError(f"its process {one_line(how) or 'brought the sandbox down'}.")
+        return StudentCodeError(f"its process {one_line(ending) or 'brought the sandbox down'}.")
 
     def _has_begun(self) -> bool:
-        """Return whether the guest has started the exercise that is watched, by a file in the guest's folder."""
-        return (self._guest.folder / f"begun-{self._number}").exists()
+        """Return whether the guest has started the exercise that is watched, by a file in the sandbox's folder."""
+        return self._sandbox.has_file(f"begun-{self._number}")
 
     def _start_error(self) -> RunError:
         """Return (not raise) the error of a guest that did not start, with the end of its console's output."""
-        return RunError(
-            f"The sandbox did not start. Its console:\n{self._guest.log.read_text(errors='replace')[-2000:]}"
-        )
+        return RunError(f"The sandbox did not start. Its console:\n{self._sandbox.console_end()}")
 
 
-def read_bounded(path: Path, max_bytes: int = plain.MAX_BYTES) -> bytes | None:
-    """Return the contents of a regular file in a folder with untrusted files, cut to `max_bytes` + 1 bytes, so that
-    more than `max_bytes` bytes show that it is too long; None if it cannot be opened, or is a link or not a regular
-    file.
+def read_ending(sandbox: Sandbox, number: int) -> str | None:
+    """Return the words in which the supervisor in a sandbox says how the exercise with this number (an index) ended;
+    None if it has not ended.
     """
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return None
-        return file.read(max_bytes + 1)
-
-
-def group_cpu_s(group: int) -> float:
-    """Return the processor time in s of the process group with this id, including children that have ended."""
-    return group_state(group)[0]
-
-
-def group_state(group: int) -> tuple[float, bool]:
-    """Return a pair of the processor time in s of the process group with this id, including children that have ended,
-    and whether all its processes are asleep (True also without any), so that a guest waits for the grader.
-
-    A process that waits for a CPU, as on a busy machine, does not count as asleep.
-    """
-    members = list(_members(group))
-    ticks = sum(int(field) for fields in members for field in fields[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK"), all(fields[0] == b"S" for fields in members)
-
-
-def _members(group: int) -> Iterator[list[bytes]]:
-    """Yield, for each process of the process group with this id, the fields of /proc/PID/stat as bytes, from the
-    process's state (b"R", b"S", ...) on; see proc(5). Processes that end meanwhile are left out.
-    """
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            with suppress(OSError):
-                # Reading the files of all processes many times a second would take a tenth of a grading.
-                if os.getpgid(int(entry.name)) == group:
-                    yield Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
+    ending = sandbox.read_file(f"ended-{number}", MAX_ENDING_BYTES)
+    return None if ending is None else ending[:MAX_ENDING_BYTES].decode("utf-8", "replace")

@@ -31,7 +31,7 @@ from netlab_classroom.grading.marking import (
     grade,
 )
 from netlab_classroom.grading.master import Edition, Master
-from netlab_classroom.grading.sandbox import CPU_S, Ending, ExerciseOutcome, Sandbox
+from netlab_classroom.grading.sandbox import CPU_S, Ending, ExerciseOutcome, ExerciseSandbox
 from netlab_classroom.grading.submission import AnswerCell
 from netlab_classroom.grading.text import one_line
 from netlab_course.authoring import topic_of
@@ -174,7 +174,7 @@ class Examination:
         """
         coded = [each for each in wanted if each.name and taken[each.key]["attempted"]]
         requests = self._requests = {each.key: self._request(each, taken[each.key]) for each in coded}
-        box = Sandbox(sandbox.shared_package(), self._job.cpu_s)
+        box = ExerciseSandbox(sandbox.shared_package(), self._job.cpu_s)
         outcomes = dict(zip(requests, box.work(list(requests.values()), self.answer), strict=True)) if coded else {}
         blamed = [key for key, outcome in outcomes.items() if "provided" in outcome.message]
         # The error of a provided cell may be forged by the answer: run those cells again without the answer.

@@ -12,7 +12,7 @@ from netlab.base.units import NS_PER_S
 from netlab.traffic.delivery import ProgramInterface
 from netlab.traffic.own_calls import MethodCaller, Part, RemoteObject
 from netlab_classroom.grading import callee, plain, sandbox
-from netlab_classroom.grading.guest_calls import CALLS_CPU_S, MAX_CALLS, CallChannel, GuestMonitor, StudentCodeError
+from netlab_classroom.grading.guest_calls import CALLS_CPU_S, MAX_CALLS, CallChannel, SandboxMonitor, StudentCodeError
 from netlab_classroom.grading.text import one_line
 from netlab_engines.library.control import FlowInterface
 
@@ -117,7 +117,7 @@ def isolated_class(
     Parameters
     ----------
     package : Path
-        As for `Sandbox`.
+        As for `ExerciseSandbox`.
     exercise : mapping
         A request as for `runner.work`; its answer's `name` is the class.
     name : str
@@ -130,18 +130,18 @@ def isolated_class(
         """Boot a guest that runs the class's code, and return a pair of the channel to it and the function that ends
         the guest. Raises StudentCodeError when the code fails, RunError when the guest does not start.
         """
-        guest = sandbox.boot(package)
+        booted = sandbox.boot(package)
         try:
             work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
-            guest.send({"do": "work", "words": work})
-            channel = CallChannel(guest.channel, GuestMonitor(guest, cpu_s=cpu_s), max_calls)
+            booted.send({"do": "work", "words": work})
+            channel = CallChannel(booted.channel, SandboxMonitor(booted, cpu_s=cpu_s), max_calls)
             kind, content = channel.receive()
             if kind != callee.READY:
                 raise StudentCodeError(text_of(content))
         except BaseException:
-            guest.close()
+            booted.close()
             raise
-        return channel, guest.close
+        return channel, booted.close
 
     return proxy_for(name, boot_class)
 

@@ -3,10 +3,7 @@
 import atexit
 import compileall
 import json
-import os
 import shutil
-import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,18 +24,13 @@ from netlab_classroom.grading.guest_calls import (
     BudgetError,
     CallChannel,
     GarbledError,
-    GuestMonitor,
+    SandboxMonitor,
     StudentCodeError,
-    group_cpu_s,
-    group_state,
-    read_bounded,
+    read_ending,
 )
 from netlab_classroom.grading.helper import stop_requested
 from netlab_course import chapters
-from netlab_engines import launcher
-from netlab_engines.guests import Guest
-from netlab_engines.kernels import pocket_kernel
-from netlab_engines.paths import python_path
+from netlab_engines.sandbox import Sandbox, can_confine, python_paths, readable_place, site_packages
 
 PROGRAM = "netlab_classroom.grading.supervisor"
 MEMORY_MB = 768
@@ -88,7 +80,7 @@ or raises NetlabError to refuse.
 
 
 @dataclass(frozen=True)
-class Sandbox:
+class ExerciseSandbox:
     """Guests that run student code; each exercise has a limit of processor time."""
 
     package: Path
@@ -111,30 +103,23 @@ class Sandbox:
         return found
 
 
-def boot(package: Path) -> Guest:
-    """Boot a guest of the pocket kernel with the students' package (a directory), which waits for exercises and can
-    read only what `readable` returns, and return it; the caller closes it. Raises KernelError if there is no kernel.
+def boot(package: Path) -> Sandbox:
+    """Boot a sandbox with the students' package (a directory), which waits for exercises, and return it; the caller
+    closes it. Raises KernelError if there is no kernel.
     """
-    return Guest(
-        pocket_kernel.find(),
-        pin=True,
-        program=PROGRAM,
-        packages=[str(package), *site_packages()],
-        memory_mb=MEMORY_MB,
-        readable=readable(package),
-    )
+    return Sandbox(PROGRAM, [str(package), *site_packages()], readable(package), MEMORY_MB)
 
 
 class Watch:
-    """The supervision of one guest from outside: it answers the guest's requests, and enforces the limits of time and
+    """The supervision of one sandbox from outside: it answers the code's requests, and enforces the limits of time and
     requests.
     """
 
-    def __init__(self, guest: Guest, cpu_s: float, answer: Answerer) -> None:
-        """Watch a booted guest that has got its exercises; each may use `cpu_s` seconds of processor time, and `answer`
-        is called with each request of student code and returns its reply.
+    def __init__(self, sandbox: Sandbox, cpu_s: float, answer: Answerer) -> None:
+        """Watch a booted sandbox that has got its exercises; each may use `cpu_s` seconds of processor time, and
+        `answer` is called with each request of student code and returns its reply.
         """
-        self._guest, self._process, self._folder, self._log = guest, guest.process, guest.folder, guest.log
+        self._sandbox = sandbox
         self._cpu_s, self._answer = cpu_s, answer
         self._num_requests = 0
         self._exercise = -1
@@ -148,8 +133,8 @@ class Watch:
         """
         stopped = self._follow()
         if self._exercise < 0:
-            text = self._log.read_text(errors="replace")[-2000:]
-            raise RunError(f"The sandbox did not start{f' ({stopped})' if stopped else ''}. Its console:\n{text}")
+            reason = f" ({stopped})" if stopped else ""
+            raise RunError(f"The sandbox did not start{reason}. Its console:\n{self._sandbox.console_end()}")
         outcomes = [self._outcome(number) for number in range(self._exercise + 1)]
         if outcomes[-1] is None:
             ending = Ending.TIMED_OUT if stopped else Ending.CRASHED
@@ -162,13 +147,13 @@ class Watch:
         Raises KeyboardInterrupt when grading is stopped.
         """
         wall_s, checked_s, asleep = time.monotonic(), time.monotonic(), 0
-        while self._process.poll() is None:
-            if (self._folder / f"begun-{self._exercise + 1}").exists():
+        while not self._sandbox.has_ended():
+            if self._sandbox.has_file(f"begun-{self._exercise + 1}"):
                 self._exercise += 1
-                self._base_s, wall_s, self._num_requests = group_cpu_s(self._process.pid), time.monotonic(), 0
+                self._base_s, wall_s, self._num_requests = self._sandbox.cpu_state()[0], time.monotonic(), 0
                 self._channel = self._new_channel()
                 continue
-            if (self._folder / "done").exists():
+            if self._sandbox.has_file("done"):
                 return ""
             if self._channel.has_message(POLL_S):
                 try:
@@ -183,7 +168,7 @@ class Watch:
             if now_s - checked_s > CHECK_INTERVAL_S:
                 checked_s = now_s
                 limit_s = self._cpu_s if self._exercise >= 0 else START_CPU_S
-                used_s, sleeps = group_state(self._process.pid)
+                used_s, sleeps = self._sandbox.cpu_state()
                 if used_s - self._base_s > limit_s:
                     return f"it used more than {limit_s:g} s of processor time"
                 if stop_requested.is_set():
@@ -194,7 +179,7 @@ class Watch:
                 if now_s - wall_s > WALL_S:
                     return f"it did not end within {WALL_S:g} s"
         # Count exercises that started between the last look and the guest's end.
-        while (self._folder / f"begun-{self._exercise + 1}").exists():
+        while self._sandbox.has_file(f"begun-{self._exercise + 1}"):
             self._exercise += 1
         return ""
 
@@ -210,15 +195,15 @@ class Watch:
         self._num_requests += 1
         if self._num_requests > MAX_REQUESTS:
             raise BudgetError(f"it asked the grader more than {MAX_REQUESTS} times")
-        before_s = group_cpu_s(self._process.pid) if b'"own"' in said else None
+        before_s = self._sandbox.cpu_state()[0] if b'"own"' in said else None
         channel.finish(self._reply(said))
         self._channel = self._new_channel()
         if before_s is not None:
-            self._base_s += group_cpu_s(self._process.pid) - before_s
+            self._base_s += self._sandbox.cpu_state()[0] - before_s
 
     def _new_channel(self) -> CallChannel:
         """Return a new channel for calls of the current exercise's code, with all its calls and processor time unused."""
-        return CallChannel(self._guest.channel, GuestMonitor(self._guest, max(self._exercise, 0)))
+        return CallChannel(self._sandbox.channel, SandboxMonitor(self._sandbox, max(self._exercise, 0)))
 
     def _reply(self, question: bytes) -> bytes:
         """Return the reply to a request (untrusted JSON) as JSON: an object with "value", or with "refused", the
@@ -236,22 +221,19 @@ class Watch:
 
     def _outcome(self, number: int) -> ExerciseOutcome | None:
         """Return the outcome of the exercise with this number (an index) from the files ended-N and answer-N in the
-        guest's folder; None if it has not ended. An answer that is not valid counts as a crash. Raises RunError when
+        sandbox's folder; None if it has not ended. An answer that is not valid counts as a crash. Raises RunError when
         the sandbox itself failed.
         """
-        ended = read_bounded(self._folder / f"ended-{number}")
-        if ended is None:
+        ending = read_ending(self._sandbox, number)
+        if ending is None:
             return None
-        data = read_bounded(self._folder / f"answer-{number}")
-        how = ended.decode("utf-8", "replace")[:80]
-        if how == supervisor.NOT_ISOLATED:
-            raise RunError(
-                f"The sandbox could not be made. Its console:\n{self._log.read_text(errors='replace')[-2000:]}"
-            )
-        if how == supervisor.LATE:
+        data = self._sandbox.read_file(f"answer-{number}", plain.MAX_BYTES)
+        if ending == supervisor.NOT_ISOLATED:
+            raise RunError(f"The sandbox could not be made. Its console:\n{self._sandbox.console_end()}")
+        if ending == supervisor.LATE:
             return ExerciseOutcome(Ending.TIMED_OUT, {}, f"it slept for more than {supervisor.MAX_GUEST_S:g} s")
         if data is None:
-            return ExerciseOutcome(Ending.CRASHED, {}, f"its process {how or 'ended'}")
+            return ExerciseOutcome(Ending.CRASHED, {}, f"its process {ending or 'ended'}")
         try:
             message = plain.parse(data)
         except plain.PlainError as error:
@@ -310,23 +292,11 @@ def shared_package() -> Path:
         return _packages[places]
 
 
-def site_packages() -> list[str]:
-    """Return the directories in which packages for this Python are installed, without duplicates."""
-    places = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    return list(dict.fromkeys(place for place in places if place))
-
-
 def readable(package: Path) -> list[str]:
-    """Return the paths that a guest may read: Python, packages other than netlab, and `package`, the directory with the
-    students' part of netlab; paths with a colon are left out. The prefix `launcher.LIST_ONLY` marks directories whose
-    names of entries alone may be read.
+    """Return the paths that student code may read: Python, packages other than netlab, and `package`, the directory
+    with the students' part of netlab.
     """
-    found = [str(package), str(Path(sys.base_prefix).resolve() / "lib"), str(Path(os.path.realpath(sys.executable)))]
-    for place in (*site_packages(), *python_path()[1:]):
-        found.append(launcher.LIST_ONLY + place)
-        # List the packages one by one, because an installed netlab with its checks may be among them.
-        found += [entry.path for entry in os.scandir(place) if not entry.name.startswith(PACKAGES[0])]
-    return list(dict.fromkeys(path for path in found if ":" not in path))
+    return [str(package), *python_paths(excluded=PACKAGES[0])]
 
 
 def require_isolation() -> None:
@@ -334,22 +304,20 @@ def require_isolation() -> None:
     no Landlock, or netlab, a chapter or a clone's solutions are in a directory that every program in the sandbox may
     read.
     """
-    if launcher.landlock_version() < 1:
+    if not can_confine():
         raise EngineError(
             "This host has no Landlock, so student code could read the key and your files. Grade on Linux 5.13 or later "
             "with Landlock switched on."
         )
+    installed = python_paths(excluded=PACKAGES[0])
     for path in _answers():
-        # If a path may only be listed, its entries are given one by one, without netlab.
-        for readable_path in (*launcher.ALWAYS_READABLE, *readable(path)[1:]):
-            if readable_path.startswith(launcher.LIST_ONLY):
-                continue
-            if path.resolve().is_relative_to(Path(readable_path).resolve()):
-                raise EngineError(
-                    f"{path} has the answers, and is in {readable_path}, which student code may read: Python and the system's "
-                    "programs are there. Install netlab elsewhere, such as in a virtual environment in your home directory: "
-                    "python3 -m venv ~/netlab-env, then ~/netlab-env/bin/pip install and the wheel, or a clone with make setup."
-                )
+        place = readable_place(path, installed)
+        if place is not None:
+            raise EngineError(
+                f"{path} has the answers, and is in {place}, which student code may read: Python and the system's "
+                "programs are there. Install netlab elsewhere, such as in a virtual environment in your home directory: "
+                "python3 -m venv ~/netlab-env, then ~/netlab-env/bin/pip install and the wheel, or a clone with make setup."
+            )
 
 
 def _answers() -> list[Path]:

@@ -271,7 +271,7 @@ def more_hostile() -> list[Pupil]:
         ),
         _letter(
             "asks_for_more",
-            "from netlab_classroom.grading import runner\nrunner.ask(runner.Laboratory.stream, {'kind': 'points', 'number': 9})",
+            "from netlab_classroom.grading import runner\nrunner.ask(runner.RemoteLaboratory.stream, {'kind': 'points', 'number': 9})",
             10,
         ),
         pupil_with_answers(

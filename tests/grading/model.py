@@ -38,7 +38,7 @@ class UnisolatedSandbox:
         pass
 
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[ExerciseOutcome]:
-        """Do what `Sandbox.work` does."""
+        """Do what `ExerciseSandbox.work` does."""
         return [_outcome(exercise, answer) for exercise in exercises]
 
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 import socket
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,9 +12,7 @@ import pytest
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import callee, guest_calls, sandbox
-from netlab_classroom.grading.guest_calls import BudgetError, CallChannel, GuestMonitor
-
-NAMED = "open('/proc/self/comm', 'w').write({name!r}); print('named', flush=True); input()"
+from netlab_classroom.grading.guest_calls import BudgetError, CallChannel, SandboxMonitor
 
 
 def test_a_line_is_asked_as_often_as_it_may_be_and_not_once_more() -> None:
@@ -61,14 +55,14 @@ def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.Mon
 
 
 def test_an_answer_asks_the_grader_as_often_as_it_may_and_not_once_more(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A question that makes no sense is refused, and counts."""
     monkeypatch.setattr(sandbox, "MAX_REQUESTS", 3)
     ours, theirs = socket.socketpair()
-    guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1), folder=tmp_path, log=tmp_path, channel=ours.dup())
+    booted: Any = SimpleNamespace(channel=ours.dup())
     with ours, theirs:
-        watch = sandbox.Watch(guest, 1.0, lambda asked, _channel: [asked["x"]])
+        watch = sandbox.Watch(booted, 1.0, lambda asked, _channel: [asked["x"]])
 
         def asked(question: bytes) -> bytes:
             theirs.sendall(callee.LENGTH.pack(len(question) + 1) + bytes([callee.ASKED]) + question)
@@ -94,14 +88,15 @@ def test_a_guest_that_ctrl_c_ended_is_no_fault_of_the_students(monkeypatch: pyte
         CallChannel(ours, None).receive()
 
 
-def test_a_guest_may_use_its_processor_time_to_the_end_and_not_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1))
-    monitor = GuestMonitor(guest, cpu_s=5.0)
+def test_a_sandbox_may_use_its_processor_time_to_the_end_and_not_more() -> None:
+    state = (7.0, True)
+    booted: Any = SimpleNamespace(cpu_state=lambda: state)
+    monitor = SandboxMonitor(booted, cpu_s=5.0)
     monitor._base_s = 2.0
     for asleep in (True, False):
-        monkeypatch.setattr(guest_calls, "group_state", lambda _group, asleep=asleep: (7.0, asleep))
+        state = (7.0, asleep)
         assert monitor.check() is asleep
-    monkeypatch.setattr(guest_calls, "group_state", lambda _group: (7.01, False))
+    state = (7.01, False)
     with pytest.raises(BudgetError, match="more than 5 s of processor time"):
         monitor.check()
 
@@ -121,25 +116,3 @@ def test_error_in_a_students_class_is_reported_with_its_time() -> None:
     assert callee.CONTROL_VALUES.unpack(started(0.5))[:2] == (3, 100)
     with pytest.raises(NetlabError, match=r"too late.*2\.5 s|2\.5 s.*too late"):
         started(2.5)
-
-
-def test_a_group_of_processes_is_found_with_its_state_and_time() -> None:
-    """By proc(5): state, parent, group, ...; a name with brackets and spaces does not move them."""
-    name = "b) S 1 1"
-    with subprocess.Popen(
-        [sys.executable, "-c", NAMED.format(name=name)], stdin=-1, stdout=-1, start_new_session=True
-    ) as child:
-        assert child.stdout is not None and child.stdout.readline() == b"named\n"
-        (fields,) = guest_calls._members(child.pid)
-        assert fields[1:4] == [str(number).encode() for number in (os.getpid(), child.pid, child.pid)]
-        child.kill()
-
-
-def test_processor_time_is_what_a_process_and_its_ended_children_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By proc(5): fields 14 to 17 of stat, and the state is field 3."""
-    taken = {14: 1, 15: 20, 16: 300, 17: 4000}
-    fields = [b"S", *(str(taken.get(number, 7)).encode() for number in range(4, 53))]
-    monkeypatch.setattr(guest_calls, "_members", lambda _group: [fields, fields])
-    assert guest_calls.group_state(1) == (2 * 4321 / os.sysconf("SC_CLK_TCK"), True)
-    monkeypatch.setattr(guest_calls, "_members", lambda _group: [fields, [b"R", *fields[1:]]])
-    assert guest_calls.group_state(1)[1] is False

@@ -56,7 +56,7 @@ def test_message_about_an_answer_has_a_length_limit(monkeypatch: pytest.MonkeyPa
         def work(self, _exercises: object, _answer: object) -> list[ExerciseOutcome]:
             return [ExerciseOutcome(Ending.ANSWERED, forged)]
 
-    monkeypatch.setattr(judging, "Sandbox", Forging)
+    monkeypatch.setattr(judging, "ExerciseSandbox", Forging)
     with classroom.sample_chapter() as chapter:
         edition = chapter.edition("")
         wanted = [each for each in edition.answer_cells if each.key == "overload_run"]

@@ -24,7 +24,7 @@ def test_the_solution_gets_every_point_with_any_figures_that_are_drawn(
     topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this process, for the answers are ours; that the sandbox gives the same points is tested with one token a chapter."""
-    monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.UnisolatedSandbox)
+    monkeypatch.setattr("netlab_classroom.grading.judging.ExerciseSandbox", model.UnisolatedSandbox)
     chapter = master.find(topic, ROOT)
     first, *others = model.tokens(chapter, DRAWS)
     lost = {first: model.lost_by_the_solution(chapter, first)}

@@ -13,7 +13,7 @@ from netlab_classroom.grading import plain, remote, sandbox
 from netlab_classroom.grading.guest_calls import StudentCodeError
 from netlab_classroom.grading.laboratory import Laboratory
 from netlab_classroom.grading.remote import RemoteClass
-from netlab_classroom.grading.sandbox import Sandbox
+from netlab_classroom.grading.sandbox import ExerciseSandbox
 from netlab_course.chapters.adaptive_video.settings import watch
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]
@@ -152,7 +152,7 @@ def measured_answer(answer: str) -> tuple[Any, Laboratory]:
         own = remote.requested_proxies(asked, line)
         return laboratory.measure(asked["scenario"], graded=True, own=own).to_dict()
 
-    (outcome,) = Sandbox(sandbox.shared_package()).work([{**EXERCISE, "answer": answer}], reply)
+    (outcome,) = ExerciseSandbox(sandbox.shared_package()).work([{**EXERCISE, "answer": answer}], reply)
     assert "value" in outcome.message, outcome
     return plain.decode(outcome.message["value"]), laboratory
 

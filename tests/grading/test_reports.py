@@ -35,7 +35,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradedClass]:
     """Anna is right, Ben has a slip and leaves one out, Cleo hands in nothing; nothing is asked that needs a run."""
     place = tmp_path_factory.mktemp("hand-ins")
     with classroom.sample_chapter() as chapter, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("netlab_classroom.grading.judging.Sandbox", model.UnisolatedSandbox)
+        patch.setattr("netlab_classroom.grading.judging.ExerciseSandbox", model.UnisolatedSandbox)
         results = []
         for student, answers in HANDED_IN.items():
             path = None if answers is None else place / f"{student}.ipynb"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,7 @@ from netlab.base import scratch
 from netlab.base.errors import EngineError
 from netlab.base.location import IMPORT_ROOT
 from netlab_classroom.grading import sandbox
-from netlab_classroom.grading.guest_calls import read_bounded
-from netlab_classroom.grading.sandbox import Ending, Sandbox
+from netlab_classroom.grading.sandbox import Ending, ExerciseSandbox
 from netlab_course import chapters
 from netlab_engines import launcher
 from tests.grading import classroom
@@ -53,7 +51,7 @@ def test_student_code_reads_no_files_of_others_and_leaves_none(package: Path, tm
         "/etc/passwd", "/etc/hostname", str(Path.home()), str(secret), str(tmp_path), str(checks),
         str(IMPORT_ROOT / "netlab_classroom" / "grading" / "judging.py"), str(IMPORT_ROOT / "solutions"), str(scratch.base()),
     ]  # fmt: skip
-    box = Sandbox(package, cpu_s=10)
+    box = ExerciseSandbox(package, cpu_s=10)
     found = box.work(
         [
             exercise(READ.format(paths=paths)),
@@ -90,7 +88,7 @@ def _message_fields(message: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.pocket
 def test_after_code_that_brings_its_guest_down_the_next_exercise_runs(package: Path) -> None:
-    box = Sandbox(package, cpu_s=1.5)
+    box = ExerciseSandbox(package, cpu_s=1.5)
     answers = [exercise("while True: pass"), exercise("import os\nos._exit(3)"), exercise("found = 1")]
     loop, gone, after = box.work(answers, lambda *_asked: None)
     assert loop.ending is Ending.TIMED_OUT and "processor time" in loop.reason
@@ -115,7 +113,7 @@ def test_request_reaches_the_grader_as_plain_data(package: Path) -> None:
         asked.append(question)
         raise EngineError(f"not now: {len(asked)}")
 
-    (outcome,) = Sandbox(package).work([exercise(ask)], answer)
+    (outcome,) = ExerciseSandbox(package).work([exercise(ask)], answer)
     assert len(asked) == 2
     assert all(question["kind"] == "run" and question["graded"] is True for question in asked)
     assert _message_fields(outcome.message) == ["not now: 1", "not now: 2"]
@@ -161,16 +159,6 @@ def test_without_landlock_grading_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         sandbox.require_isolation()
 
 
-def test_untrusted_output_is_read_as_a_plain_file_only(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"x" * 100)
-    (tmp_path / "link").symlink_to(tmp_path / "file")
-    os.mkfifo(tmp_path / "pipe")
-    assert read_bounded(tmp_path / "file", 10) == b"x" * 11
-    assert read_bounded(tmp_path / "link") is None
-    assert read_bounded(tmp_path / "pipe") is None
-    assert read_bounded(tmp_path / "none") is None
-
-
 @pytest.mark.slow
 def test_a_chapter_that_is_added_later_is_in_the_package_too() -> None:
     without = sandbox.shared_package()
@@ -197,11 +185,11 @@ def test_waiting_for_the_grader_costs_an_answer_no_processor_time(
     monkeypatch.setattr(sandbox, "POLL_S", 2.0)
     ask = (
         "from netlab_classroom.grading import runner\n"
-        "found = [runner.ask(runner.Laboratory.stream, {'kind': 'probe', 'number': n}) for n in range(3)]"
+        "found = [runner.ask(runner.RemoteLaboratory.stream, {'kind': 'probe', 'number': n}) for n in range(3)]"
     )
 
     def answer(question: Any, _line: object) -> Any:
         return question["number"]
 
-    (outcome,) = Sandbox(package, cpu_s=1.5).work([exercise(ask)], answer)
+    (outcome,) = ExerciseSandbox(package, cpu_s=1.5).work([exercise(ask)], answer)
     assert _message_fields(outcome.message) == [0, 1, 2]

@@ -196,7 +196,7 @@ SHORTCUTS = {
 @pytest.mark.library
 @pytest.mark.parametrize("way", list(SHORTCUTS))
 def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.UnisolatedSandbox)
+    monkeypatch.setattr("netlab_classroom.grading.judging.ExerciseSandbox", model.UnisolatedSandbox)
     topic, key, most, source = SHORTCUTS[way]
     chapter = master.find(topic, ROOT)
     edition = chapter.edition("anna")
@@ -212,7 +212,7 @@ def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch
 @pytest.mark.library
 def test_the_solution_gets_every_point_at_the_edges_of_what_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """The smallest window that fills the link: the measured wait is furthest from theory there."""
-    monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.UnisolatedSandbox)
+    monkeypatch.setattr("netlab_classroom.grading.judging.ExerciseSandbox", model.UnisolatedSandbox)
     chapter = master.find("bdp", ROOT)
     smallest = min(model.tokens(chapter, 60), key=lambda token: chapter.edition(token).chapter.own.window_kb)
     assert not model.lost_by_the_solution(chapter, smallest)
@@ -265,7 +265,7 @@ AROUND_A_TRANSFER = {
 def test_a_transfer_is_made_outside_between_two_programs_that_share_nothing(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.UnisolatedSandbox)
+    monkeypatch.setattr("netlab_classroom.grading.judging.ExerciseSandbox", model.UnisolatedSandbox)
     chapter = master.find("reliable_transfer", ROOT)
     edition = chapter.edition("anna")
     wanted = [each for each in edition.answer_cells if each.key == "stop_and_wait"]

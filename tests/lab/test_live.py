@@ -18,9 +18,9 @@ import pytest
 import netlab as nl
 from netlab.base import scratch
 from netlab.base.errors import RunError, ScenarioError
-from netlab_classroom.grading.guest_calls import group_cpu_s
 from netlab_engines.guests import Guest
 from netlab_engines.lab.live import Lab
+from netlab_engines.sandbox import group_state
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.pocket
@@ -272,10 +272,10 @@ def test_a_command_that_computes_for_ever_stops_at_the_wall_limit_and_the_lab_go
 
 def test_ctrl_c_stops_the_command_and_leaves_the_lab_usable(shared: Lab) -> None:
     group = cast("Guest", shared.session.guest).process.pid
-    before_s = group_cpu_s(group)
+    before_s, _ = group_state(group)
 
     def stop() -> None:
-        assert wait_for(lambda: group_cpu_s(group) > before_s + 0.2), "the command does not compute"
+        assert wait_for(lambda: group_state(group)[0] > before_s + 0.2), "the command does not compute"
         os.kill(os.getpid(), signal.SIGINT)
 
     stopper = threading.Thread(target=stop)
