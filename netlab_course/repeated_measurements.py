@@ -39,6 +39,8 @@ _COMPARED = (
     r"theorie\w*|formel\w*|regel\w*|behaupt\w*|genannt\w*|angegeben\w*|zahl|aussage|vorher\w*|berechnet\w*|erwart\w*|"
     r"kolleg\w*|sagt|grenzwert\w*|verhältnis\w*|null"
 )
+_PRONOUN = r"(?:it|es) (?:(?:\w+ ){1,4}(?:lie|be|stay|end|reach|liegen|sein)|lies|is|liegt|ist)(?!\w)"
+"""A beginning in which "it" is the interval."""
 _ASKED = r"which (?:interval|result)s?|welches (?:intervall|ergebnis)|one value for each seed"
 """Words of the exercises, which a copy of their text has."""
 MAX_WORDS_BETWEEN = 7
@@ -139,8 +141,10 @@ def missing_refutation_parts(refutation: str) -> list[str]:
     if interval and (comparison or compared):
         return []
     near = any(abs(one - other) <= MAX_WORDS_BETWEEN for one in comparison for other in compared)
+    # The check asks where the interval would have to lie, so "it" is the interval.
+    pronoun = re.match(_PRONOUN, words)
     parts = {
-        "something measured": interval or measured or "%" in words,
+        "something measured": interval or measured or pronoun or "%" in words,
         "a comparison": comparison,
         "a number or theory to compare with": near,
     }

@@ -243,9 +243,8 @@ class Repetition(Build):
             return [with_unit(number, "words"), *(f"without {part}" for part in missing)]
         if is_question(found.refutation):
             return ["a question; answer it, with the side on which the interval would lie"]
-        if self.statement is not None and self.statement.agrees_with(found.refutation):
-            return [f'a result that agrees with the statement "{self.statement.in_words(self.unit)}"']
-        return []
+        problem = "" if self.statement is None else self.statement.problem(found.refutation, self.unit)
+        return [problem] if problem else []
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
         """Show the verdict on `answer` with these remarks (sentences), and in a notebook the figure, if it has one,

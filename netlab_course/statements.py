@@ -17,6 +17,8 @@ from netlab_course.own_numbers import StudentValues
 
 SUPPORTED, UNDECIDED, REFUTED = "supported", "undecided", "refuted"
 STATEMENT_VERDICTS = (SUPPORTED, UNDECIDED, REFUTED)
+_ROUNDED = 0.05
+"""The relative error of a number that a sentence may round."""
 _NUMBER = r"(?<![\w.])\d+(?:[.,]\d+)?"
 _ABOVE = (
     r"above|over|beyond|exceed\w*|(?:more|higher|greater|larger|longer|bigger) than|at least|>=?|≥|"
@@ -39,6 +41,7 @@ _IN_DOUBT = (
     r"support\w*|agree\w*|confirm\w*|right|correct|true|false|only|too|hardly|rarely|seldom|zero|far|"
     r"nicht|kein\w*|nie|niemals|ohne|außer\w*|sonst|stützt|bestätig\w*|recht|richtig|falsch|nur|statt|zu"
 )
+_HOLDS = r"holds?|holding|contains?|containing|includes?|including|covers?|covering|enthält|umfasst|beinhaltet"
 _QUOTED = r"claim\w*|stat\w+|says?|said|refut\w*|wrong|behaupt\w*|aussage|sagt|widerleg\w*|unrecht"
 
 
@@ -109,6 +112,31 @@ class Statement:
             return None
         alone = set(numbers) <= {self.number, 95} and not _found(_OTHER_SIDE[self.above], words)
         return True if alone else None
+
+    def problem(self, sentence: str, unit: str) -> str:
+        """Return what is wrong with a sentence on the result that would refute the statement, as a part of a sentence,
+        such as "another number than 25 ms"; "" if nothing is, or if only a person can tell. `unit` is that of the
+        values.
+        """
+        if self.agrees_with(sentence):
+            return f'a result that agrees with the statement "{self.in_words(unit)}"'
+        words = sentence.lower()
+        numbers = [
+            (float(match[1].replace(",", ".")), bool(match[2]) or not match[1].isdigit())
+            for match in re.finditer(rf"({_NUMBER})(?:\s*({re.escape(unit.lower())}))?(?!\w)", words)
+        ]
+        # Whole numbers without a unit may count seeds or runs.
+        if any(compared for _, compared in numbers) and all(map(self._is_too_weak, (number for number, _ in numbers))):
+            return f"another number than {with_unit(self.number, unit)}"
+        side = r"|".join((_ABOVE, _BELOW, *_OTHER_SIDE.values(), _IN_DOUBT))
+        held = re.search(rf"(?<!\w)(?:{_HOLDS})\s+(?:the (?:number|value)?\s*|{_NUMBER})", words)
+        if held and not _found(side, words):
+            return "an interval that holds the number; it leaves the statement undecided"
+        return ""
+
+    def _is_too_weak(self, number: float) -> bool:
+        """Return whether a mean on the other side of `number` need not be on the other side of the statement's number."""
+        return number > (1 + _ROUNDED) * self.number if self.above else number < (1 - _ROUNDED) * self.number
 
     def verdicts(self, places: Collection[str]) -> set[str]:
         """Return the correct words of `STATEMENT_VERDICTS` (supported, undecided, refuted), one for each word in

