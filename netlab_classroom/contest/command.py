@@ -47,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ladder", action="store_true", help="race what is new, keep the other scores, and write down the history"
     )
-    parser.add_argument("--fewer", action="store_true", help="give up the scores of hand-ins that have been removed")
+    parser.add_argument(
+        "--allow-missing", action="store_true", help="drop the scores of submissions that are no longer there"
+    )
     parser.add_argument("-j", "--jobs", metavar="N", type=int, help="hand-ins side by side (default: one for each CPU)")
 
 
@@ -69,7 +71,7 @@ def main(options: argparse.Namespace) -> int:
     output: Path = options.output
     os.umask(0o077)
     try:
-        with claim_output(output, fewer=options.fewer) as claim:
+        with claim_output(output, allow_missing=options.allow_missing) as claim:
             before = ladder.last_scores(output, options.seed) if options.ladder else {}
             held = contest.run_contest(
                 options.submissions,

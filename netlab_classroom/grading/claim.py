@@ -24,21 +24,21 @@ class OutputClaim:
     ----------
     known : dict
         The record of the previous grading.
-    fewer : bool
+    allow_missing : bool
         Allow submissions of the previous grading to be missing.
     """
 
-    def __init__(self, path: Path, record: dict[str, Any], *, fewer: bool = False) -> None:
+    def __init__(self, path: Path, record: dict[str, Any], *, allow_missing: bool = False) -> None:
         """Take `record`, which the locked file at `path` has from the previous grading ({} if there is none);
-        with `fewer`, submissions that it names may be missing now.
+        with `allow_missing`, submissions that it names may be missing now.
         """
-        self._path, self._record, self._may_shrink = path, record, fewer
+        self._path, self._record, self._allow_missing = path, record, allow_missing
 
     def take(self, what: str, chapter: str, students: Collection[str], handed_in: Collection[str] = ()) -> None:
         """Record the folder as the one of a chapter, with the class `students` and the students `handed_in` who
         submitted; `what` names its contents in errors, such as "marks". Raises ClaimError when the folder belongs to
         another chapter, most of its students are missing in the class (not checked without a class), or submissions
-        that it has marks of are missing now and `fewer` does not allow that.
+        that it has marks of are missing now and `allow_missing` does not allow that.
 
         Parameters
         ----------
@@ -56,11 +56,11 @@ class OutputClaim:
             raise ClaimError(
                 f"{where} has the {what} of another class ({_abbreviate(recorded_students)}): choose another --output."
             )
-        gone = set(self._record.get("handed_in", [])) - set(handed_in)
-        if gone and not self._may_shrink:
+        missing = set(self._record.get("handed_in", [])) - set(handed_in)
+        if missing and not self._allow_missing:
             raise ClaimError(
-                f"{where} has marks of hand-ins that are not among SUBMISSIONS now: {_abbreviate(gone)}. "
-                "Name all submissions, or choose another --output; with --fewer their marks are given up."
+                f"{where} has marks of submissions that are not among SUBMISSIONS now: {_abbreviate(missing)}. Name all of them, "
+                "choose another --output, or drop their marks with --allow-missing."
             )
         record = {"chapter": chapter, "students": sorted(students), "handed_in": sorted(handed_in)}
         if record != self._record:
@@ -69,9 +69,9 @@ class OutputClaim:
 
 
 @contextmanager
-def claim_output(folder: Path, *, fewer: bool = False) -> Iterator[OutputClaim]:
+def claim_output(folder: Path, *, allow_missing: bool = False) -> Iterator[OutputClaim]:
     """Return a context manager that creates a folder if needed, locks it against other graders while the block runs,
-    and yields its record, a Claim (an empty one if the file cannot be read); with `fewer`, submissions of an earlier
+    and yields its record, an OutputClaim (an empty one if the file cannot be read); with `allow_missing`, submissions of an earlier
     grading may be missing. An empty record is removed at the end, and with it an empty folder. Raises ClaimError when
     another process has locked the folder, OSError when it cannot be created.
     """
@@ -90,7 +90,7 @@ def claim_output(folder: Path, *, fewer: bool = False) -> Iterator[OutputClaim]:
         except ValueError:
             record = {}
         try:
-            yield OutputClaim(path, record if isinstance(record, dict) else {}, fewer=fewer)
+            yield OutputClaim(path, record if isinstance(record, dict) else {}, allow_missing=allow_missing)
         finally:
             with suppress(OSError):
                 if not path.stat().st_size:  # refused before anything was written

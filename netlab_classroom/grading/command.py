@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-j", "--jobs", metavar="N", type=int, help="submissions side by side (default: one for each CPU)"
     )
-    parser.add_argument("--fewer", action="store_true", help="give up the marks of hand-ins that have been removed")
+    parser.add_argument(
+        "--allow-missing", action="store_true", help="drop the marks of submissions that are no longer there"
+    )
     parser.add_argument("--resume", action="store_true", help="take the results that are there and still hold")
     parser.add_argument(
         "--review",
@@ -78,7 +80,7 @@ def main(options: argparse.Namespace) -> int:
     # Points that a reviewer wrote there must not be overwritten by a grading without --review.
     own = output / "review.csv"
     try:
-        with claim_output(output, fewer=options.fewer) as claim:
+        with claim_output(output, allow_missing=options.allow_missing) as claim:
             given = options.review or (own if own.is_file() else None)
             points = grade.read_review(given) if given else {}
             graded = grade.grade(

@@ -11,8 +11,8 @@ from netlab_classroom.grading.claim import ClaimError, claim_output
 CLASS = [f"s{number}" for number in range(6)]
 
 
-def take(place: Path, chapter: str, students: list[str], handed_in: list[str], *, fewer: bool = False) -> None:
-    with claim_output(place, fewer=fewer) as claim:
+def take(place: Path, chapter: str, students: list[str], handed_in: list[str], *, allow_missing: bool = False) -> None:
+    with claim_output(place, allow_missing=allow_missing) as claim:
         claim.take("marks", chapter, students, handed_in)
 
 
@@ -49,7 +49,7 @@ def test_hand_ins_that_are_no_more_there_are_a_question(tmp_path: Path) -> None:
     take(tmp_path, "05_bdp", CLASS, CLASS)
     with pytest.raises(ClaimError, match="s1, s2, s3, s4, s5"):
         take(tmp_path, "05_bdp", CLASS, ["s0"])
-    take(tmp_path, "05_bdp", CLASS, ["s0"], fewer=True)
+    take(tmp_path, "05_bdp", CLASS, ["s0"], allow_missing=True)
     take(tmp_path, "05_bdp", CLASS, ["s0", "s1"])
 
 
