@@ -35,7 +35,7 @@ TARGETS = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILIN
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """A repository with a changelog and a citation that agree on version 1.2.3."""
-    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3 (2026-01-31)\n\n### Added\n")
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-31\n\n### Added\n")
     (tmp_path / "CITATION.cff").write_text("cff-version: 1.2.0\nversion: 1.2.3\n")
     git(tmp_path, "init", "-q")
     commit(tmp_path)
@@ -67,10 +67,10 @@ def test_a_file_that_is_not_committed_is_named(clone: Path) -> None:
 @pytest.mark.parametrize(
     ("heading", "sentence"),
     [
-        ("## 1.2.2 (2026-01-31)", "begins with 1.2.2, but netlab/base/version.py has 1.2.3"),
-        ("## 1.2.3 (unreleased)", "gives 1.2.3 no date, but 'unreleased'"),
+        ("## [1.2.2] - 2026-01-31", "begins with 1.2.2, but netlab/base/version.py has 1.2.3"),
+        ("## [1.2.3] - unreleased", "gives 1.2.3 no date, but 'unreleased'"),
         ("## Next", "has no heading such as"),
-        ("## Unreleased\n\n## 1.2.3 (2026-01-31)", "has a section 'Unreleased'"),
+        ("## [Unreleased]\n\n### Added\n\n- New.\n\n## [1.2.3] - 2026-01-31", "has changes under '[Unreleased]'"),
     ],
 )
 def test_a_changelog_that_does_not_agree_is_refused(clone: Path, heading: str, sentence: str) -> None:
@@ -189,7 +189,7 @@ def made(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_release_is_published_with_all_files_and_the_section_of_the_changelog(made: Path, clone: Path) -> None:
     (clone / "CHANGELOG.md").write_text(
-        "# Changelog\n\n## 1.2.3 (2026-01-31)\n\n- New.\n\n## 1.2.2 (2025-01-31)\n\n- Old.\n"
+        "# Changelog\n\n## [1.2.3] - 2026-01-31\n\n- New.\n\n## [1.2.2] - 2025-01-31\n\n- Old.\n"
     )
     assert publish.main() == 0
     assert (clone / "called").read_text().splitlines() == [

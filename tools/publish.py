@@ -50,7 +50,7 @@ def files(directory: Path) -> list[Path]:
 
 def notes(changelog: str, version: str) -> str:
     """Return the section of a version in the text of a changelog, without its heading. Raises ValueError if there is none."""
-    found = re.search(rf"^## {re.escape(version)} .*\n((?:(?!## ).*\n)*)", changelog + "\n", re.MULTILINE)
+    found = re.search(rf"^## \[{re.escape(version)}\] .*\n((?:(?!## ).*\n)*)", changelog + "\n", re.MULTILINE)
     if found is None:
         raise ValueError(f"CHANGELOG.md has no section of version {version}.")
     return found[1].strip() + "\n"

@@ -33,7 +33,9 @@ import wheel_file  # noqa: E402
 from netlab.base.version import VERSION  # noqa: E402 (also of a clone that is not installed)
 
 LOCK = ROOT / "requirements-release.lock"
-HEADING = re.compile(r"^## (?P<version>\d+\.\d+\.\d+) \((?P<date>[^)]*)\)$", re.MULTILINE)
+HEADING = re.compile(r"^## \[(?P<version>\d+\.\d+\.\d+)\] - (?P<date>.*)$", re.MULTILINE)
+UNRELEASED = re.compile(r"^## \[Unreleased\]\n+(?!\n|## |\Z)", re.MULTILINE)
+"""The heading of changes that belong to no release, with at least one."""
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 SUMS = publish.SUMS
 VALIDATE = """
@@ -56,11 +58,11 @@ def problems(root: Path, version: str) -> Iterator[str]:
     if changes:
         yield f"{len(changes)} files differ from the last commit, such as {changes[0][3:]}; commit them or put them away"
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    if re.search(r"^## Unreleased$", changelog, re.MULTILINE):
-        yield "CHANGELOG.md has a section 'Unreleased'; give it the version and the day of the release"
+    if UNRELEASED.search(changelog):
+        yield "CHANGELOG.md has changes under '[Unreleased]'; move them under the version and the day of the release"
     newest = HEADING.search(changelog)
     if newest is None:
-        yield "CHANGELOG.md has no heading such as '## 0.1.0 (2026-11-26)'"
+        yield "CHANGELOG.md has no heading such as '## [0.1.0] - 2026-11-26'"
     else:
         if newest["version"] != version:
             yield f"CHANGELOG.md begins with {newest['version']}, but netlab/base/version.py has {version}"

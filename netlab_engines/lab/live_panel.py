@@ -389,6 +389,7 @@ class LivePanel:
         """Install the panel's handler of SIGINT if the network plays and interrupts are ignored, as between a
         notebook's cells; remove it if the network is paused. To be called in the main thread.
         """
+        # ipykernel ignores SIGINT between cells, and after each cell restores the handler that it found before.
         handler = signal.getsignal(signal.SIGINT)
         if self.playing and handler == signal.SIG_IGN:
             signal.signal(signal.SIGINT, self._on_interrupt)
