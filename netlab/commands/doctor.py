@@ -108,8 +108,8 @@ def main(_options: argparse.Namespace) -> int:
     try:
         print(engines.preflight())
     except NetlabError:
-        print(f"Not ready: {missing or 'see above'} missing. Do what stands beside it, then run `netlab doctor` again.")
+        print(f"Not ready: {missing or 'no engine'}. Follow the advice above, then run `netlab doctor` again.")
         return 1
     if missing:
-        print(f"Missing: {missing}. What needs it does not run; do what stands beside it.")
+        print(f"Missing: {missing}. Features that need it do not work; the advice is above.")
     return 0

@@ -21,7 +21,7 @@ def test_doctor_names_missing_parts_and_the_remedy(monkeypatch, capsys, tmp_path
     said = " ".join(capsys.readouterr().out.split())
     assert "pocket kernel MISSING" in said
     assert "netlab kernel build" in said
-    assert "Not ready: pocket kernel" in said
+    assert "Not ready: pocket kernel. Follow the advice above" in said
 
 
 @pytest.mark.pocket
@@ -41,7 +41,7 @@ def test_doctor_boots_the_pocket_kernel_and_tells_why_it_does_not_start(
     assert cli.main(["doctor"]) == 0, "runs of the library engine need no pocket kernel"
     said = " ".join(capsys.readouterr().out.split())
     assert "kernel boot MISSING the pocket kernel does not start" in said and "forbids both ways" in said
-    assert said.endswith("Missing: kernel boot. What needs it does not run; do what stands beside it.")
+    assert said.endswith("Missing: kernel boot. Features that need it do not work; the advice is above.")
 
 
 @pytest.mark.library
