@@ -4,15 +4,15 @@ BIN := .venv/bin
 
 .PHONY: lab test quick unbooted lint notebooks site wheel lite release publish bench clean setup
 
-lab:  ## open your copies of the chapters in JupyterLab; what they do not need at once is built behind
+lab:  ## open your copies of the chapters in JupyterLab; the rest is built in the background
 	@sh tools/setup.sh --lab
 	$(BIN)/netlab lab
 
-setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when all is there
+setup:  ## system packages, .venv, the pocket kernel, a self-check; does nothing if all are there
 	@sh tools/setup.sh
 
-# One worker more than CPUs, because tests of browsers and of real time wait, and not more than memory is sure to hold: a
-# guest may take a gigabyte. A file stays on one worker, because a notebook's cells need each other.
+# One worker more than CPUs, because tests of browsers and of real time wait, and no more than 8: a guest may take a
+# gigabyte of memory. A file stays on one worker, because a notebook's cells need each other.
 WORKERS := -n $(shell n=$$(($$(nproc) + 1)); echo $$((n < 8 ? n : 8))) --dist loadfile
 # Some images forbid bytecode: each of the thousand programs and guests that tests start would compile netlab again.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest

@@ -72,7 +72,7 @@ class OwnNumbers:
         self._choices = {name: tuple(values) for name, values in choices.items()}
         self._holds = holds
         self._derive = derive
-        if not self._serves(self._combination(0)):
+        if not self._is_valid(self._combination(0)):
             raise NetlabError("The lesson does not hold with the printed numbers: change them, or `holds`.")
 
     def __len__(self) -> int:
@@ -95,11 +95,11 @@ class OwnNumbers:
         for attempt in range(MAX_TRIES):
             digest = hashlib.sha256(f"{token}\n{attempt}".encode()).digest()
             own = self._combination(int.from_bytes(digest[:8], "big") % len(self))
-            if self._serves(own) and (accept is None or accept(own)):
+            if self._is_valid(own) and (accept is None or accept(own)):
                 return own
-        raise NetlabError(f"None of {MAX_TRIES} combinations of own numbers serves the lesson: widen the choices.")
+        raise NetlabError(f"No valid combination of own numbers found in {MAX_TRIES} tries; allow more values.")
 
-    def _serves(self, own: StudentValues) -> bool:
+    def _is_valid(self, own: StudentValues) -> bool:
         """Return whether the lesson holds with these numbers, by the function `holds`; True without one."""
         return self._holds is None or self._holds(own)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bash tools/before.sh COMMIT: set that version of netlab up (about 8 minutes), let it write all that a student of it has, and keep
 # this in tests/data/before.tar.xz, from which tests/test_upgrade.py updates. Without the kernels' programs: they are large, and
-# what an update decides about a kernel stands beside it.
+# what an update decides about a kernel is in a file next to it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -52,7 +52,7 @@ def _read(folder: Path) -> dict[str, tuple[str, bytes]]:
 
 
 def replace(archive: Path, compiled: Mapping[str, tuple[str, bytes]]) -> None:
-    """Put bytecode in place of an archive's source, netlab's beside it.
+    """Replace an archive's source by bytecode; netlab's source stays, with its bytecode next to it.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def _kernel_entry(wheel: str, program: str, program_sha256: str, facts: Mapping[
         "bom-ref": f"{wheel}/{program}",
         "name": "linux",
         "version": facts["release"],
-        "description": f"{program} in {wheel}, for {machine}: Linux with netlab's changes (netlab.patch beside it)",
+        "description": f"{program} in {wheel}, for {machine}: Linux with netlab's changes (netlab.patch next to it)",
         "hashes": [{"alg": "SHA-256", "content": program_sha256}],
         "licenses": KERNEL_LICENCES,
         "pedigree": {"ancestors": [ancestor]},

@@ -1,4 +1,4 @@
-"""Start `jupyterhub-singleuser` as a JupyterHub does, beside a stand-in for the hub, and ask it what a browser would ask.
+"""Start `jupyterhub-singleuser` as a JupyterHub does, with a stand-in for the hub, and send it a browser's requests.
 
 It runs in the image (tools/image.py) with the image's own Python; standard library only. A stranger must be sent to the
 hub to log in, a student must get JupyterLab on the first chapter. Its argument is how long to wait for the start, in s.
@@ -60,7 +60,7 @@ class NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def ask(path: str, *, known: bool) -> tuple[int, str, str]:
-    """Status, where it leads, and the beginning of what the server says."""
+    """Return the status, the target of a redirection, and the beginning of the server's answer."""
     headers = {"Authorization": f"token {TOKEN}"} if known else {}
     request = urllib.request.Request(f"http://127.0.0.1:{PORT}{path}", headers=headers)
     try:

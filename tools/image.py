@@ -59,7 +59,7 @@ def make_base(architecture: str) -> str:
 
 
 def stage(context: Path, wheel: Path | None) -> None:
-    """Copy what is in the clone's keeping; what lies around in it beside that is not part of an image."""
+    """Copy the files that Git tracks in the clone; other files in it are not part of an image."""
     names = run("git", "-C", ROOT, "ls-files", "-z").rstrip("\0").split("\0")
     for name in names:
         source, target = ROOT / name, context / name
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         choices=ARCHITECTURES.values(),
         help="default: this machine's; another one needs qemu-user-static, binfmt-support and arch-test",
     )
-    making.add_argument("--log", default="/tmp/netlab-image.log", help="where the builder's words go")
+    making.add_argument("--log", default="/tmp/netlab-image.log", help="the file for the builder's output")
     trying = commands.add_parser("test")
     trying.add_argument("--runtime", default="runc", choices=["runc", "crun"])
     trying.add_argument("--seccomp", type=Path, help="a profile of Docker's form")

@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
-import bytecode  # noqa: E402 (beside this file)
+import bytecode  # noqa: E402 (in the directory of this file)
 import packs  # noqa: E402
 import wheel  # noqa: E402
 
@@ -90,7 +90,7 @@ import piplite.piplite, pyodide_kernel
 
 
 def environment() -> Path:
-    """The environment with JupyterLite, made where it is missing or of other pins; returns its folder of programs."""
+    """Make the environment with JupyterLite if it is missing or of other pins; return its folder of programs."""
     home, stamp = WORK / "venv", WORK / "venv" / "stamp"
     pins = b"".join(lock.read_bytes() for lock in LOCKS)
     if not stamp.is_file() or stamp.read_bytes() != pins:
@@ -112,7 +112,7 @@ def distribution(programs: Path, given: Path | None) -> Path:
 
 
 def pure_wheels(programs: Path) -> list[Path]:
-    """The wheels from PyPI, fetched where they are missing."""
+    """Return the wheels from PyPI; fetch missing ones."""
     pins = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if line.partition("==")[0] in PURE]
     place = WORK / "wheels"
     pip(programs, "download", "--no-deps", "--only-binary", ":all:", "--dest", str(place), *pins)
@@ -243,8 +243,8 @@ def script(name: str, **constants: Any) -> str:
 
 
 def decoder() -> str:
-    """Fetch the decoder of packs, npm's package zstddec, where it is missing, and return its code as a function of JavaScript,
-    behind its licence.
+    """Fetch the decoder of packs, npm's package zstddec, if it is missing, and return its code as a function of JavaScript,
+    after its licence.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def add_packs(pyodide: Path) -> dict[str, str]:
 
 
 def pack_scripts(output: Path) -> list[str]:
-    """Put a packed copy beside each large script of JupyterLab that has a hash in its name; returns the scripts' names."""
+    """Put a packed copy next to each large script of JupyterLab with a hash in its name; return the scripts' names."""
     names = []
     for path in (*output.glob("build/*.js"), *output.glob("extensions/**/static/*.js")):
         if (
@@ -299,7 +299,7 @@ def pack_scripts(output: Path) -> list[str]:
 
 
 def first_chapter() -> str:
-    """Return the file name of the chapter that opens where none was open."""
+    """Return the file name of the chapter that opens if none was open."""
     return catalogue.chapters()[0].path.name
 
 
@@ -322,7 +322,7 @@ def add_script(output: Path, names: dict[str, str]) -> int:
     )
     pages = [page for page in output.glob("*/**/index.html") if "jupyter-lite-main" in page.read_text(encoding="utf-8")]
     if not pages:
-        raise ValueError(f"No page of JupyterLite is known below {output}: where is the script to go?")
+        raise ValueError(f"Found no page of JupyterLite below {output}; the script must be added to one.")
     for page in pages:
         up = "../" * len(page.parent.relative_to(output).parts)
         tag = f'<script src="{up}static/netlab/loading.js" defer></script>'
@@ -380,7 +380,7 @@ def main() -> int:
         [programs / "jupyter", "lite", "build", "--lite-dir", page, "--contents", contents, "--output-dir", output,
          f"--FederatedExtensionAddon.extra_labextensions_path={EXTENSIONS}",
          "--apps", "lab", "--apps", "notebooks", "--no-sourcemaps", "--no-unused-shared-packages"],
-        check=True, stdout=subprocess.DEVNULL, cwd=page,  # where its notes of what is done go
+        check=True, stdout=subprocess.DEVNULL, cwd=page,  # the directory for its own records
     )  # fmt: skip
     size = add_script(output, add_packs(output / "static" / "pyodide"))
     print(f"{output}: Python and its packages are {size / 1e6:.0f} MB")

@@ -238,7 +238,7 @@ def main() -> int:
     (portable,) = directory.glob(f"{wheel.PROJECT}-py3-none-any.whl")
     write_source(directory, wheel_file.read(portable)[f"{wheel.PROJECT}.dist-info/METADATA"])
     write_dependencies(directory, ROOT / "build" / "lite")
-    # The definitions of virtual machines fetch it from beside the wheel.
+    # The definitions of virtual machines fetch it from the directory of the wheel.
     shutil.copy(ROOT / "vm" / "machine.sh", directory)
     print(write_sums(directory).read_text(), end="")
     return 0

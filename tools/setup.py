@@ -1,12 +1,12 @@
 """Set netlab up: system packages, a virtual environment, the kernels, a self-check.
 
     python3 tools/setup.py            all of it
-    python3 tools/setup.py --lab      what chapters need at once; the pocket kernel is built behind, while they run
-    python3 tools/setup.py --release  all of it, and the programs that `make release` needs besides; --image: also those of IMAGE=1
+    python3 tools/setup.py --lab      what chapters need at once; the pocket kernel is built in the background
+    python3 tools/setup.py --release  all of it, and the programs that only `make release` needs; --image: also programs for IMAGE=1
     python3 tools/setup.py --system   the system packages only, which is what needs root
 
-Standard library only, because nothing else is there yet. What is there already is not done again: the environment carries
-a stamp made of everything that it depends on, and the kernels are found by their recipes.
+Standard library only, because no package is installed yet. Finished parts are not made again: the environment contains
+a stamp, a hash of everything on which it depends, and the kernels are found by their recipes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from types import FrameType
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
-import installed_kernels  # noqa: E402 (beside this file)
+import installed_kernels  # noqa: E402 (in the directory of this file)
 import release_programs  # noqa: E402
 from package_names import OPTIONAL_PROGRAMS, OTHER_TOOLS, PACKAGES  # noqa: E402
 
@@ -58,12 +58,12 @@ RUN_AGAIN = "Then run make again."
 
 
 class SetupError(Exception):
-    """The set-up cannot go on; the text says what to do."""
+    """The set-up cannot continue; the text says what to do."""
 
 
 @dataclass(frozen=True)
 class Python:
-    """An interpreter that the environment may be made of."""
+    """A Python interpreter with which the environment may be made."""
 
     path: str
     minor: int
@@ -71,7 +71,7 @@ class Python:
 
 
 def pythons() -> list[Python]:
-    """Every usable Python on PATH and in /usr/bin, those that can make environments first, then the newest."""
+    """Return every usable Python on PATH and in /usr/bin: first the ones that can make environments, newest first."""
     program = "import sys, importlib.util as u; print(sys.version_info[1], u.find_spec('ensurepip') is not None)"
     places = [*os.environ.get("PATH", "").split(":"), "/usr/bin"]
     names = ["python3", *(f"python3.{minor}" for minor in VERSIONS)]
@@ -87,7 +87,7 @@ def pythons() -> list[Python]:
 
 
 def lock_for(minor: int) -> Path:
-    """The pinned packages for this Python: current releases of several packages have left 3.10 behind."""
+    """Return the file of pinned packages for this Python: newer releases of several packages do not support 3.10."""
     return ROOT / ("requirements.lock" if minor >= OLDEST_OF_LOCK else "requirements-3.10.lock")
 
 
@@ -106,7 +106,7 @@ def environment_is_ready() -> bool:
 
 
 def environment_minor() -> int | None:
-    """The environment's Python is 3.what; None when there is none that works here and can be kept."""
+    """Return the minor version of the environment's Python; None without an environment that works and can be kept."""
     program = "import sys; print(sys.version_info[1], sys.prefix)"
     try:
         done = subprocess.run([VENV / "bin/python", "-I", "-c", program], check=True, capture_output=True, text=True)
@@ -119,18 +119,18 @@ def environment_minor() -> int | None:
 
 
 def missing_kernels() -> list[str]:
-    """The kinds of kernel that are not there by the present recipe; none where the user has named a kernel.
+    """Return the kinds of kernel that were not built by the present recipe; none if the user has chosen a kernel.
 
-    A library kernel that could not be built here is not tried again: `netlab kernel build` does.
+    A library kernel that could not be built here is not tried again: `netlab kernel build` does that.
     """
     if os.environ.get("NETLAB_KERNEL"):
         return []
     recipes.refresh()
-    there = {
+    is_there = {
         building.POCKET: any(not pocket_kernel.by_another_version(found) for found in pocket_kernel.builds()),
         building.LIBRARY: library_kernel.ready() or library_kernel.failure(),
     }
-    return [kind for kind in building.kinds_here() if not there[kind]]
+    return [kind for kind in building.kinds_here() if not is_there[kind]]
 
 
 def kernels_of_another_version() -> bool:
@@ -143,10 +143,10 @@ def kernels_of_another_version() -> bool:
 
 
 def missing_programs(for_kernel: bool, for_environment: bool) -> list[str]:
-    """Names of programs (and `headers`, `venv`) that are not there."""
+    """Return the names of missing programs, among them `headers` and `venv`."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-    wanted = [*sorted(OPTIONAL_PROGRAMS), *(prerequisites.NEEDED_PROGRAMS if for_kernel else ())]
-    missing = [program for program in wanted if not shutil.which(program, path=path)]
+    programs = [*sorted(OPTIONAL_PROGRAMS), *(prerequisites.NEEDED_PROGRAMS if for_kernel else ())]
+    missing = [program for program in programs if not shutil.which(program, path=path)]
     if for_kernel and "gcc" not in missing and not _has_headers():
         missing.append("headers")
     if for_kernel and "gcc" in missing:
@@ -163,12 +163,12 @@ def _has_headers() -> bool:
 
 
 def package_of(program: str) -> str:
-    """The Debian package that brings a program."""
+    """Return the Debian package that contains a program."""
     return PACKAGES.get(program) or tree.PACKAGES.get(program, program)
 
 
 def _install_command(names: Sequence[str]) -> str:
-    """Say how a distribution without apt installs what these Debian packages bring."""
+    """Return the command by which a distribution without apt installs the equivalents of these Debian packages."""
     for tool, (command, own_names) in OTHER_TOOLS.items():
         if shutil.which(tool):
             return f"sudo {command} " + " ".join(sorted({own_names.get(name, name) for name in names} - {""}))
@@ -176,15 +176,15 @@ def _install_command(names: Sequence[str]) -> str:
 
 
 def install_system_packages(missing: Sequence[str], for_kernel: bool = False) -> None:
-    """Install what is missing through apt, as root or with sudo.
+    """Install missing programs through apt, as root or with sudo.
 
-    Optional programs alone are installed for root only, who needs no password, and go on missing where that fails. Where there
-    is no apt, a kernel that is still to be built needs more of the user; that is told in the same breath.
+    If only optional programs are missing, they are installed for root, who needs no password, and may fail. Without apt, a
+    kernel that is still to be built needs more of the user, and the message says so.
 
     Raises
     ------
     SetupError
-        Where there is no apt, no sudo, or apt fails; names the programs and the packages.
+        If there is no apt or no sudo, or apt fails; names the programs and the packages.
     """
     if not missing:
         return
@@ -196,19 +196,19 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
         line = f"sudo {command}" if apt else _install_command(names)
         say(f"Commands in hosts will lack {', '.join(missing)}. To install them:\n  {line}")
         return
-    what = f"These are missing: {', '.join(required)}."
+    text = f"These are missing: {', '.join(required)}."
     if set(required) & set(prerequisites.NEEDED_PROGRAMS):
-        what += f"\nThose to build the kernel are not needed with one from another machine: {UNPACK}."
+        text += f"\nA kernel from another machine needs no programs to build it: {UNPACK}."
         if (VENV / "bin/netlab").exists() and pocket_kernel.builds():
-            what += "\nUntil then, .venv/bin/netlab lab goes on with the kernel that is here."
+            text += "\nUntil then, `.venv/bin/netlab lab` uses the installed kernel."
     if not apt:
         source = f"{sources.why_no_source()}\n" if for_kernel else ""
-        raise SetupError(f"{what}\nInstall them:\n  {_install_command(names)}\n{source}{RUN_AGAIN}")
+        raise SetupError(f"{text}\nInstall them:\n  {_install_command(names)}\n{source}{RUN_AGAIN}")
     prefix: list[str] = []
     if os.geteuid() != 0:
         prefix = ["sudo"] if sys.stdin.isatty() else ["sudo", "-n"]
         if not shutil.which("sudo"):
-            raise SetupError(f"{what}\nThere is no sudo here; ask your administrator for\n  {command}")
+            raise SetupError(f"{text}\nThere is no sudo here; ask your administrator for\n  {command}")
     say(f"Installing system packages{' with sudo' if prefix else ''}: {' '.join(names)}")
     environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
     with LOG.open("a") as log:
@@ -216,10 +216,10 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
         subprocess.run(update, stdout=log, stderr=log, check=False)
         done = subprocess.run([*prefix, *environment, *command.split()], stdout=log, stderr=log, check=False)
     if done.returncode != 0 and not required:
-        say(f"They could not be installed, and only commands in hosts need them; {LOG} says why.")
+        say(f"They could not be installed; only commands in hosts need them. The reason is in {LOG}.")
     elif done.returncode != 0:
         raise SetupError(
-            f"{what}\nThey could not be installed; {LOG} says why. Run this yourself, then make again:\n  sudo {command}"
+            f"{text}\nThey could not be installed; the reason is in {LOG}. Run this yourself, then make again:\n  sudo {command}"
         )
 
 
@@ -227,7 +227,7 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
 
 
 class Environment:
-    """Makes the virtual environment in the background and tells how far it is."""
+    """The making of the virtual environment in the background, with its progress."""
 
     def __init__(self) -> None:
         minor = environment_minor()
@@ -251,7 +251,7 @@ class Environment:
                 make,
                 f"{pip} -r '{lock}'",
                 f"{pip} --no-build-isolation --no-color -q -e '{ROOT}'",
-                # A Python started beside a clone named netlab would take the folder for the package; a path goes before it.
+                # Python started next to a clone named netlab would import that folder as the package; this path precedes it.
                 f"'{VENV}/bin/python' -c '{CLONE_ON_PATH}' '{ROOT}'",
                 # setuptools puts no data files into an editable installation.
                 f"mkdir -p '{VENV}/{EXTENSIONS}'",
@@ -288,7 +288,7 @@ class Environment:
         return self._process.poll() is None
 
     def raise_failure(self) -> None:
-        """Raise SetupError with the end of the log when it has failed, at once rather than minutes later."""
+        """Raise SetupError with the end of the log if it has failed, at once rather than minutes later."""
         if not self._process.poll():
             return
         tail = "\n".join(line[:300] for line in Path(self._log.name).read_text(errors="replace").splitlines()[-12:])
@@ -298,13 +298,13 @@ class Environment:
         )
 
     def finish(self) -> None:
-        """Wait for the end and stamp the environment; raises SetupError when it failed."""
+        """Wait for the end and write the stamp; raises SetupError if the process failed."""
         self._process.wait()
         self.raise_failure()
         STAMP.write_text(environment_stamp(self._minor))
 
     def stop(self) -> None:
-        """End it and leave nothing half made."""
+        """End the process and remove an incomplete environment."""
         if self.running():
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
@@ -312,7 +312,7 @@ class Environment:
             shutil.rmtree(VENV, ignore_errors=True)
 
 
-# Showing ------------------------------------------------------------------------------------------------------
+# Progress -----------------------------------------------------------------------------------------------------
 
 
 def say(text: str) -> None:
@@ -321,7 +321,7 @@ def say(text: str) -> None:
 
 
 def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -> None:
-    """Do both at once: fetching packages waits for the network, compiling for the processor."""
+    """Make both at the same time: fetching packages waits for the network, compiling for the processor."""
     line = ProgressLine(sys.stdout)
     why_no_library = ""
     no_kernel: NetlabError | None = None
@@ -344,11 +344,11 @@ def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -
             try:
                 why_no_library = building.build(progress=show_progress, kinds=kinds).why_no_library
             except NetlabError as error:
-                # The packages are whole without it, and with them there is `netlab` to try again and to ask.
+                # The packages do not depend on it, and with them the user has `netlab kernel` and `netlab doctor`.
                 no_kernel = error
                 line.close()
                 if environment and environment.running():
-                    say("The kernels could not be built; why is told when the Python packages are there.")
+                    say("The kernels could not be built; the reason follows after the Python packages.")
         while environment and environment.running():
             words, rest_s = packages()
             show([words], rest_s)
@@ -366,7 +366,7 @@ def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -
 
 
 def set_up_now(need_environment: bool, kinds: Sequence[str], began_s: float) -> None:
-    """Make them, and try them by netlab's first experiment.
+    """Make the environment and the kernels, and run an experiment with them.
 
     Raises
     ------
@@ -374,9 +374,9 @@ def set_up_now(need_environment: bool, kinds: Sequence[str], began_s: float) -> 
         If they cannot be made, or the experiment fails.
     """
     updated = kernels_of_another_version()
-    when = "as this version of netlab needs others than are here" if updated else "the first time"
-    what = ["the Python packages in .venv"] * need_environment + [f"the {kind} kernel" for kind in kinds]
-    minutes = " and ".join(what) + (
+    when = "because this version of netlab needs newer ones" if updated else "the first time"
+    parts = ["the Python packages in .venv"] * need_environment + [f"the {kind} kernel" for kind in kinds]
+    minutes = " and ".join(parts) + (
         f"; {when}, this takes {2 * len(kinds)} to {4 * len(kinds)} minutes" if kinds else ""
     )
     say(f"Setting up {minutes}")
@@ -404,14 +404,15 @@ def main(arguments: Sequence[str] = ()) -> int:
         building.kinds_here()
         need_environment, kinds = not environment_is_ready(), missing_kernels()
         if SYSTEM_ONLY in arguments:
-            # For somebody else, whose environment is still to be made.
+            # For another user, whose environment is still to be made.
             install_system_packages(missing_programs(bool(kinds), for_environment=True), bool(kinds))
             return 0
         if ROOT.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
             say("This clone is on a disk of Windows, and slow from here: clone it into your Linux home instead.")
         if kinds and (copied := installed_kernels.copy_kernels(kinds, ROOT)):
             say(
-                "Kernels of an installed wheel serve, which are by the same recipe:\n  " + "\n  ".join(map(str, copied))
+                "Using the kernels of an installed wheel, which have the same recipe:\n  "
+                + "\n  ".join(map(str, copied))
             )
             kinds = missing_kernels()
         release = RELEASE in arguments
@@ -429,14 +430,14 @@ def main(arguments: Sequence[str] = ()) -> int:
             return 0
         LOG.unlink(missing_ok=True)
         install_system_packages([*missing, *for_release], bool(kinds))
-        if kinds and (why := sources.why_no_source()):
-            raise SetupError(f"{why}\n{RUN_AGAIN}")
+        if kinds and (reason := sources.why_no_source()):
+            raise SetupError(f"{reason}\n{RUN_AGAIN}")
         later = [kind for kind in kinds if kind == building.POCKET] if LAB in arguments else []
         if later and library_kernel.failure():
             later = []
         now = [kind for kind in kinds if kind not in later]
         if LAB in arguments:
-            # Half of pip's processor time: Python compiles a module when it first reads it, and all others behind.
+            # Half of pip's processor time: Python compiles a module when it first imports it, and all others in the background.
             os.environ["PIP_COMPILE"] = "no"
         if need_environment or now:
             set_up_now(need_environment, now, began_s)
@@ -447,7 +448,8 @@ def main(arguments: Sequence[str] = ()) -> int:
             )  # fmt: skip
         if later:
             say(
-                "The pocket kernel, for commands in hosts, is being built behind; `.venv/bin/netlab doctor` says how far it is."
+                "The pocket kernel, for commands in hosts, is being built in the background; "
+                "`.venv/bin/netlab doctor` shows the progress."
             )
             subprocess.run(
                 [VENV / "bin/python", "-c", "from netlab_kernel import background_builder; background_builder.start()"],
@@ -457,7 +459,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         print(f"netlab: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nnetlab: stopped; nothing half made is left. Run make again to go on.", file=sys.stderr)
+        print("\nnetlab: stopped; no partial files are left. Run make again to continue.", file=sys.stderr)
         return 130
     return 0
 

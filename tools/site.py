@@ -231,7 +231,7 @@ def _directive(value: object) -> str:
 
 
 def _without_links(text: str) -> str:
-    """Keep a link's words where it leads to a file of the clone; pictures stay."""
+    """Replace a link to a file of the clone by its text; pictures stay."""
     return re.sub(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)[^)]*\)", r"\1", text)
 
 

@@ -206,7 +206,7 @@ def is_static(program: bytes) -> bool:
 
 
 def portable_kernel() -> LibraryKernel | None:
-    """Build the WebAssembly kernel where it is missing; return it, or None if that fails."""
+    """Build the WebAssembly kernel if it is missing; return it, or None if that fails."""
     return None if cli.main(["kernel", "build", "--wasm"]) else library_kernel.ready(library_kernel.WASM)
 
 
@@ -224,7 +224,7 @@ def why_no_kernels(machine: str) -> str:
 
 
 def native_kernels(machine: str) -> list[PocketKernel | LibraryKernel]:
-    """Build the kernels for Linux on a processor where they are missing, and return them; [] if that is not possible
+    """Build the missing kernels for Linux on a processor and return all of them; [] if that is not possible
     here, which a printed sentence explains.
     """
     here = machine == platform.machine()

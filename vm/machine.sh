@@ -4,7 +4,7 @@
 #
 #   machine.sh WHEEL [PIP_OPTION...]
 #
-# WHEEL is what `pip install` takes: the file for this machine's processor, or its address. Where pip must trust another certificate
+# WHEEL is what `pip install` takes: the file for this machine's processor, or its address. If pip must trust another certificate
 # than the system's, name it in PIP_CERT.
 set -eu
 if [ $# -eq 0 ]; then

@@ -1,6 +1,6 @@
 """Put a disk of build.sh into an appliance (OVA) that VirtualBox imports: a description of the machine, a manifest, the disk.
 
-    python3 vm/ova.py DISK.vmdk          writes DISK.ova beside it
+    python3 vm/ova.py DISK.vmdk          writes DISK.ova next to it
 
 Standard library only. The disk must be a VMDK of the kind streamOptimized, for x86-64.
 """
@@ -114,7 +114,7 @@ def capacity_bytes(disk: Path) -> int:
 
 
 def make(disk: Path) -> Path:
-    """Write the appliance beside its disk and return its path. The description comes first, as the standard wants it."""
+    """Write the appliance next to its disk and return its path. The description comes first, as the standard demands."""
     text = DESCRIPTION.format(
         disk=quoteattr(disk.name),
         disk_bytes=disk.stat().st_size,
