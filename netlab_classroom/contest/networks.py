@@ -17,7 +17,7 @@ from netlab.traffic import Tcp
 DURATION_S = 20.0
 INTERVAL_S = 0.1
 STEP_S = 0.5
-SLOWEST_MBPS, FASTEST_MBPS = 1.0, 12.0
+MIN_RATE_MBPS, MAX_RATE_MBPS = 1.0, 12.0
 
 Rule = Literal["power", "share", "pair"]
 """The rule by which a run gets points (docs/how-to/contest.md)."""
@@ -114,12 +114,12 @@ def _trial(
 
 def _walk(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
     """Return a random walk of a link's rate that begins near `mean_mbps`: pairs of time in s and rate in Mbit/s each
-    half second for DURATION_S s, with steps of about a quarter, as on a radio link, from SLOWEST_MBPS to FASTEST_MBPS;
+    half second for DURATION_S s, with steps of about a quarter, as on a radio link, from MIN_RATE_MBPS to MAX_RATE_MBPS;
     `chance` is the random generator.
     """
     rate, steps = mean_mbps, []
     for number in range(round(DURATION_S / STEP_S)):
-        rate = min(FASTEST_MBPS, max(SLOWEST_MBPS, rate * math.exp(chance.gauss(0, 0.25))))
+        rate = min(MAX_RATE_MBPS, max(MIN_RATE_MBPS, rate * math.exp(chance.gauss(0, 0.25))))
         steps.append((number * STEP_S, round(rate, 2)))
     return steps
 

@@ -17,8 +17,8 @@ from netlab_engines.sockets.tcp_info import INFINITE_SSTHRESH, UNKNOWN_U32
 START, ACK, LOSS, TIMEOUT, UNDO = range(5)
 MAY_GROW, APP_LIMITED, IS_NEW, ACCURATE_ECN = 1, 2, 4, 8
 MAX_SEGMENTS = 100_000
-FASTEST_MBPS = 1e6
-SLOWEST_MBPS = 1e-3
+MAX_PACING_MBPS = 1e6
+MIN_PACING_MBPS = 1e-3
 STATE, CONTROL = wire_format.LIBRARY_STATE.struct, wire_format.LIBRARY_CONTROL.struct
 """Positional, because they are used for every acknowledgement."""
 
@@ -116,11 +116,11 @@ class FlowInterface:
 
     @pacing_mbps.setter
     def pacing_mbps(self, value: Any) -> None:
-        """Set the pacing rate to `value` Mbit/s, from SLOWEST_MBPS to FASTEST_MBPS, or None for Linux's own pacing.
+        """Set the pacing rate to `value` Mbit/s, from MIN_PACING_MBPS to MAX_PACING_MBPS, or None for Linux's own pacing.
         Raises NetlabError for any other value.
         """
         self._pacing = (
-            None if value is None else _check_value("pacing_mbps", value, SLOWEST_MBPS, FASTEST_MBPS, "Mbit/s")
+            None if value is None else _check_value("pacing_mbps", value, MIN_PACING_MBPS, MAX_PACING_MBPS, "Mbit/s")
         )
 
     @property

@@ -13,7 +13,7 @@ from netlab_engines.netlink.qdiscs import Classes, Option, Qdisc, number, qdisc_
 from netlab_engines.netlink.queue_spec import QueueSpec
 
 MAX_RED_PACKETS = 9_000
-FASTEST_RED_MBPS = 30_000
+MAX_RED_MBPS = 30_000
 """The limit of RED's bandwidth, which `tc` keeps in 32 bits of bytes/s. (RED uses it only to age the average while the link is idle.)"""
 RED_PACKET_BYTES = 1000
 """RED's mean packet size (tc-red(8), avpkt)."""
@@ -119,7 +119,7 @@ def _red(spec: QueueSpec) -> Qdisc:
     largest = options.get("max_packets", min(spec.bytes / FRAME_BYTES / 4, MAX_RED_PACKETS))
     low = options.get("min_packets", max(1, largest / 3))
     high = options.get("max_packets", 3 * low)
-    bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
+    bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, MAX_RED_MBPS))
     average = red.AverageLength(
         round(low * FRAME_BYTES),
         round(high * FRAME_BYTES),
@@ -272,7 +272,7 @@ def _choke(spec: QueueSpec) -> Qdisc:
     high = options.get("max_packets", max(3, min(class_packets // 4, MAX_RED_PACKETS)))
     low = options.get("min_packets", max(2, high // 3))
     high = max(high, low + 1)
-    bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
+    bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, MAX_RED_MBPS))
     average = red.AverageLength(
         low * RED_PACKET_BYTES,
         high * RED_PACKET_BYTES,
