@@ -55,7 +55,7 @@ class TraceSteps(TypedDict):
     """The time after which the steps are repeated."""
 
 
-class Change(TypedDict):
+class PlannedChange(TypedDict):
     """A change of a direction of a link at a given time."""
 
     at_s: float
@@ -158,7 +158,7 @@ class Plan(Addressing):
     seed: int
     sysctls: dict[str, str]
     captures: list[CaptureItem]
-    changes: list[Change]
+    changes: list[PlannedChange]
 
 
 # The counters -----------------------------------------------------------------------------------------------

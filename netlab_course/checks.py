@@ -37,7 +37,7 @@ from netlab_course.tries import MAX_TRY_CHARACTERS, TRIES_BY_HALVES, WRONG_TRIES
 
 __all__ = [
     "Check",
-    "Choice",
+    "ChoiceCheck",
     "Function",
     "Misconception",
     "Number",
@@ -532,7 +532,7 @@ class Function(Check):
 
 
 @dataclass(kw_only=True, repr=False)
-class Choice(Check):
+class ChoiceCheck(Check):
     """A check of a letter out of a few, with the reason why each is right or wrong."""
 
     answer: str

@@ -237,9 +237,9 @@ def shapes(topology: Topology, changes: Sequence[Change]) -> list[list[LinkShape
     return found
 
 
-def plan_changes(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
+def plan_changes(topology: Topology, changes: Sequence[Change]) -> list[plan.PlannedChange]:
     """Return the changes in the plan's form: traces, as changes at 0 s, then each direction that differs, by time."""
-    found: list[plan.Change] = []
+    found: list[plan.PlannedChange] = []
     for number, hop in enumerate(topology.hops()):
         if isinstance(hop.shape.rate_mbps, Trace):
             found.append(_plan_change(0.0, number, {"rate_mbps": hop.shape.rate_mbps.to_plan()}, None))
@@ -266,7 +266,7 @@ def planned_difference(old: LinkShape, new: LinkShape) -> dict[str, Any]:
     return found
 
 
-def _plan_change(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | None) -> plan.Change:
+def _plan_change(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | None) -> plan.PlannedChange:
     """Return a change of direction `direction` at `at_s` s in the plan's form: fields, and `up` (None: as before)."""
     return {"at_s": float(at_s), "direction": direction, "shape": dict(shape), "up": up}
 

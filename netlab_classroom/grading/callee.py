@@ -212,7 +212,9 @@ class Programming:
         from netlab.traffic import delivery
 
         class ProgramInterface(delivery.ProgramInterface):
-            """The interface of a student's program; it records the last setting of the timer for the reply."""
+            """The interface of a student's program, under the name by which `own_calls` knows its methods; it records the
+            last setting of the timer for the reply.
+            """
 
             __slots__ = ()
 

@@ -11,7 +11,7 @@ from netlab_classroom.grading import plain
 from netlab_classroom.grading.examiner import Exercise
 from netlab_classroom.grading.master import Edition
 from netlab_course.answers import with_unit
-from netlab_course.checks import Check, Choice, Function, Number, Result, Status, right_number
+from netlab_course.checks import Check, ChoiceCheck, Function, Number, Result, Status, right_number
 from netlab_course.conditions import Build, Condition
 
 PASSED, FAILED, NOT_ATTEMPTED = "passed", "failed", "not attempted"
@@ -208,7 +208,7 @@ def expected_text(check: Check) -> str:
     """
     if isinstance(check, Number):
         return with_unit(right_number(check), check.unit)
-    return check.answer if isinstance(check, Choice) else ""
+    return check.answer if isinstance(check, ChoiceCheck) else ""
 
 
 def format_answer(answer: Any, check: Check) -> str:

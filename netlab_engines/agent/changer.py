@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
-from netlab.plan import Change, PlannedHop
+from netlab.plan import PlannedChange, PlannedHop
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.agent.netlink_socket import NetlinkSocket
 from netlab_engines.agent.network import Network
@@ -44,7 +44,7 @@ class LinkChanger:
         self._lock = threading.Lock()
         self._origin_s = 0.0
 
-    def apply_now(self, changes: list[Change], now_ns: int) -> None:
+    def apply_now(self, changes: list[PlannedChange], now_ns: int) -> None:
         """Add changes whose times count from now, and apply at once those that are due. Later ones are applied by the
         thread of `start`, which is started again if one of the changes is a rate that follows a trace. `now_ns` is the
         present time in ns from the run's start. Raises RunError if the kernel refuses a change.

@@ -64,7 +64,7 @@ class QueueReader:
         self._request = wire.message(wire.RTM_GETQDISC, wire.NLM_F_DUMP, wire.TCMSG.pack(0, 0, 0, 0, 0))
 
     def read(self) -> dict[str, QdiscSample]:
-        """Return the present counters and backlog of the queue of each interface, a Qdisc by the interface's name: sent
+        """Return the present counters and backlog of the queue of each interface, a QdiscSample by the interface's name: sent
         bytes and packets of the rate limit, and kind, backlog, drops and marks of the queue in it. An interface without
         a rate limit (tbf) and without a queue of netlab's is absent. Raises OSError if the kernel refuses.
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from netlab.base import scratch
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.units import NS_PER_S
-from netlab.plan import CaptureItem, Change, Clock, Item, Shape, Totals
+from netlab.plan import CaptureItem, Clock, Item, PlannedChange, Shape, Totals
 from netlab_engines.base import run_folder
 from netlab_engines.files import CAPTURES
 from netlab_engines.kernels.library_kernel import LibraryKernel
@@ -278,7 +278,9 @@ class LibrarySession:
         """
         schedule = self._requests.schedule
         words = cast("dict[str, Any]", {} if shape is None else shape)
-        changes: list[Change] = [{"at_s": 0.0, "direction": number, "shape": words, "up": up} for number in directions]
+        changes: list[PlannedChange] = [
+            {"at_s": 0.0, "direction": number, "shape": words, "up": up} for number in directions
+        ]
         schedule.add(changes, self._answers.now_ns)
         while schedule.next_ns is not None and schedule.next_ns <= self._answers.now_ns:
             kernel_requests.add_steps(self._requests, schedule.pop())

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from netlab.base.units import NS_PER_S
-from netlab.plan import Change, Item, Plan, PlannedHop, Shape, TraceSteps
+from netlab.plan import Item, Plan, PlannedChange, PlannedHop, Shape, TraceSteps
 from netlab_engines.netlink.classes import ClassElement
 from netlab_engines.netlink.ip_lines import Interfaces, ip_line
 from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, removal
@@ -160,7 +160,7 @@ class _FutureChange(NamedTuple):
     is_manual: bool
     """False for a step of a trace; the heap of future changes compares it, after the time."""
     number: int
-    change: Change
+    change: PlannedChange
     rest: Iterator[tuple[int, float]] | None = None
     """The further steps of a trace: times in ns and rates in Mbit/s."""
 
@@ -185,7 +185,7 @@ class Schedule:
         self._numbers = itertools.count()
         self._traces: dict[int, Iterator[tuple[int, float]]] = {}
 
-    def add(self, changes: Iterable[Change], after_ns: int = 0) -> None:
+    def add(self, changes: Iterable[PlannedChange], after_ns: int = 0) -> None:
         """Add changes to the future ones; their times count from `after_ns`, which is in ns from the run's start."""
         for item in changes:
             moment_ns = after_ns + round(item["at_s"] * NS_PER_S)
@@ -235,7 +235,7 @@ class Schedule:
         (from 0). `rest` yields the trace's further steps: times in ns from the run's start and rates in Mbit/s.
         """
         for moment_ns, mbps in itertools.islice(rest, 1):
-            step: Change = {"at_s": 0.0, "direction": place, "shape": {"rate_mbps": mbps}, "up": None}
+            step: PlannedChange = {"at_s": 0.0, "direction": place, "shape": {"rate_mbps": mbps}, "up": None}
             heapq.heappush(self._future, _FutureChange(moment_ns, False, next(self._numbers), step, rest))
 
 
@@ -295,7 +295,7 @@ def hosts_needing_gso_off(plan: AgentPlan) -> list[str]:
     return [host for host in plan["hosts"] if host in found]
 
 
-def _with_first_rate(item: Change) -> Change:
+def _with_first_rate(item: PlannedChange) -> PlannedChange:
     """Return the planned change itself or, if its rate is a trace, a copy with the trace's first rate in Mbit/s in
     place of the trace.
     """

@@ -50,7 +50,7 @@ def test_wrong_numbers_are_counted_and_reported_from_the_second_on(capsys: pytes
 
 
 def test_wrong_letters_are_counted_until_all_may_have_been_tried(capsys: pytest.CaptureFixture[str]) -> None:
-    queue = checks.Choice(name="queue", answer="b", reasons={"a": "Too short.", "b": "Right.", "c": "Too long."})
+    queue = checks.ChoiceCheck(name="queue", answer="b", reasons={"a": "Too short.", "b": "Right.", "c": "Too long."})
     seen = count_tries(queue)
     told = []
     for answer in (..., "x", 3, " A", "a", "c", "b"):

@@ -19,7 +19,7 @@ from netlab.network.link import Link, LinkShape
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp, Udp
 from netlab_course import answers, checks, conditions, diagnosis
-from netlab_course.checks import Choice, Function, Misconception, Number, Status, slips
+from netlab_course.checks import ChoiceCheck, Function, Misconception, Number, Status, slips
 from netlab_course.conditions import Build, Condition
 from tests.course.example_checks import FUNCTION, NUMBER, limit, verdict_text
 
@@ -126,7 +126,7 @@ def test_a_number_cannot_be_bisected(times: float) -> None:
     assert check.judge(4.798 * times).status is Status.FAILED
 
 
-@pytest.mark.parametrize("check", [NUMBER, FUNCTION, Choice(name="which", answer="a", reasons={"a": "Yes."})])
+@pytest.mark.parametrize("check", [NUMBER, FUNCTION, ChoiceCheck(name="which", answer="a", reasons={"a": "Yes."})])
 def test_tab_on_a_check_offers_nothing_that_holds_the_answer(check: checks.Check) -> None:
     shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
     shell.push({"check": SimpleNamespace(limit=check)})
@@ -310,7 +310,7 @@ def test_zero_has_no_wrong_sign() -> None:
 
 
 def test_a_choice_gives_the_reason_of_the_letter_chosen() -> None:
-    choice = Choice(name="which", answer="b", reasons={"a": "No: too low.", "b": "Yes."})
+    choice = ChoiceCheck(name="which", answer="b", reasons={"a": "No: too low.", "b": "Yes."})
     assert choice.judge(" B ").status is Status.PASSED
     assert "No: too low." in verdict_text(choice.judge("a"))
     assert "allowed: 'a', 'b'" in verdict_text(choice.judge("c"))

@@ -19,7 +19,7 @@ from netlab_classroom.grading.marking import ExerciseMark
 from netlab_classroom.grading.master import Edition
 from netlab_classroom.grading.submission import AnswerCell, Cell, LayoutDifferences, Submission
 from netlab_course import catalogue
-from netlab_course.checks import Choice, Function, Number, Status
+from netlab_course.checks import ChoiceCheck, Function, Number, Status
 from netlab_course.conditions import Measurement
 from tests.grading import model
 
@@ -62,7 +62,7 @@ def ways(edition: Edition, each: AnswerCell, exercise: Exercise) -> Iterator[tup
             "a flow beside it",
             f"{RUNS.format(more='nl.Udp(*_ends, rate_mbps=50)')}_ends = ('h2', 'h1')\nnl.run = run\n{solution}",
         )
-    elif isinstance(check, Choice):
+    elif isinstance(check, ChoiceCheck):
         yield "all letters", f"{each.name} = {list(check.reasons)!r}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netlab_course.chapters.sample.settings import MAX_PROBES
 
-from netlab_course.checks import Choice, Function, Misconception, Number
+from netlab_course.checks import ChoiceCheck, Function, Misconception, Number
 from netlab_course.conditions import Condition, Measurement
 from netlab_course.own_numbers import StudentValues
 
@@ -69,7 +69,7 @@ class Checks:
                 ),
             ],
         )
-        self.letter = Choice(
+        self.letter = ChoiceCheck(
             name="what fills first",
             answer="b",
             reasons={"a": "The link is not a store.", "b": "The queue.", "c": "No."},
