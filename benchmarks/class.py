@@ -184,7 +184,7 @@ def contests(place: Path, number: int, jobs: int) -> list[str]:
     board.write(held, place / "board")
     statuses = [row["status"] for row in held.rows if row["status"] in (race.RACED, race.FAILED, race.NOT_TAKEN)]
     print(f"contest: {len(held.rows)} hand-ins: {wall_s:.0f} s; {Counter(statuses)}")
-    for row in [*held.rows[:5], *held.landmarks]:
+    for row in [*held.rows[:5], *held.reference_rows]:
         print(f"  {row['student']:12} {row['class']:10} {row['total']:6.2f}")
     if len(statuses) != number:
         wrong.append("a hand-in has no row, or one that was no fault of its own")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SAVING_TAKES_S = 1.0
+SAVE_DELAY_S = 1.0
 """A notebook file that was written within this time after a cell started may still have the cell's previous text."""
 _ASSIGNMENT = re.compile(r"^[ \t]*((?:[A-Za-z_]\w*[ \t]*,[ \t]*)*[A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
@@ -127,7 +127,7 @@ class CellHistory:
                 continue
             page = page or self._saved_page(current.source)
             saved_s, sources = page
-            if saved_s > run.started_s + SAVING_TAKES_S and run.source.strip() not in sources:
+            if saved_s > run.started_s + SAVE_DELAY_S and run.source.strip() not in sources:
                 reasons.append(
                     f"The cell that defines {name} was changed after its last run, so {name} still has the value of the earlier "
                     "text. Run that cell, then run this check again."

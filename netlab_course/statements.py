@@ -20,22 +20,22 @@ STATEMENT_VERDICTS = (SUPPORTED, UNDECIDED, REFUTED)
 _ROUNDED = 0.05
 """The relative error of a number that a sentence may round."""
 _NUMBER = r"(?<![\w.])\d+(?:[.,]\d+)?"
-_ABOVE = (
+_ABOVE_WORDS = (
     r"above|over|beyond|exceed\w*|(?:more|higher|greater|larger|longer|bigger) than|at least|>=?|≥|"
     r"über|oberhalb von|(?:mehr|größer|höher|länger) als|mindestens"
 )
-_BELOW = (
+_BELOW_WORDS = (
     r"below|under|beneath|(?:less|lower|smaller|shorter|fewer) than|at most|<=?|≤|"
     r"unter|unterhalb von|(?:weniger|kleiner|niedriger|kürzer) als|höchstens"
 )
-_OTHER_SIDE = {
+_OTHER_SIDE_WORDS = {
     True: r"below|under|beneath|less|low|lower|left|small|smaller|short|shorter|few|fewer|down|<|≤|"
     r"unter|unterhalb|weniger|niedriger|kleiner|kürzer|links",
     False: r"above|over|beyond|more|high|higher|right|great|greater|large|larger|long|longer|up|>|≥|"
     r"über|oberhalb|mehr|höher|größer|länger|rechts",
 }
 """Words for the other side of a number, by whether a sentence names the side above it."""
-_IN_DOUBT = (
+_DOUBT_WORDS = (
     r"\w*n['’]t|not|no|none|never|neither|nor|nothing|without|cannot|fail\w*|miss\w*|lack\w*|exclud\w*|outside|opposite|"
     r"contra\w*|against|conflict\w*|\w*compatible|disagree\w*|unless|except|but|else|otherwise|other|instead|rather|before|"
     r"support\w*|agree\w*|confirm\w*|right|correct|true|false|only|too|hardly|rarely|seldom|zero|far|"
@@ -93,7 +93,7 @@ class Statement:
         only a person can tell. The sentence must name the statement's number, after a word for its side.
         """
         words = sentence.lower()
-        if _found(_IN_DOUBT, words):
+        if _found(_DOUBT_WORDS, words):
             return None
         numbers = [float(text.replace(",", ".")) for text in re.findall(_NUMBER, words)]
         sides = {
@@ -102,7 +102,7 @@ class Statement:
                 for match in re.finditer(rf"(?<!\w)(?:{side})\s*(?:[^\W\d][\w'’]*\s+){{0,3}}({_NUMBER})", words)
                 if float(match[1].replace(",", ".")) == self.number
             ]
-            for is_above, side in ((True, _ABOVE), (False, _BELOW))
+            for is_above, side in ((True, _ABOVE_WORDS), (False, _BELOW_WORDS))
         }
         if not sides[self.above]:
             return False if sides[not self.above] else None
@@ -110,7 +110,7 @@ class Statement:
         before = words[: sides[self.above][0].start()]
         if _found(_QUOTED, before) and _found(r"interval\w*|intervall\w*|edges?|mean|half", words):
             return None
-        alone = set(numbers) <= {self.number, 95} and not _found(_OTHER_SIDE[self.above], words)
+        alone = set(numbers) <= {self.number, 95} and not _found(_OTHER_SIDE_WORDS[self.above], words)
         return True if alone else None
 
     def problem(self, sentence: str, unit: str) -> str:

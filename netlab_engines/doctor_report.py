@@ -11,7 +11,7 @@ from netlab.base.errors import KernelError, NetlabError
 from netlab.engines import Requirement
 from netlab_engines import selection
 from netlab_engines.kernels import background_build, library_kernel, pocket_kernel
-from netlab_engines.kernels.builds import BUILD_ANEW
+from netlab_engines.kernels.builds import REBUILD_HINT
 from netlab_engines.kernels.parts import PARTS
 from netlab_engines.library.engine import kernel_requirement
 
@@ -78,7 +78,7 @@ def pocket() -> list[Requirement]:
         return found
     if pocket_kernel.by_another_version(kernel):
         seen = "another version of netlab built this kernel"
-        found.append(Requirement("kernel recipe", False, seen, BUILD_ANEW, required=False))
+        found.append(Requirement("kernel recipe", False, seen, REBUILD_HINT, required=False))
     hint = "Chapters that need them stop with a message; `netlab kernel build` builds a kernel with all features."
     if all(requirement.ok for requirement in found if requirement.required):
         found.append(_boot(kernel))

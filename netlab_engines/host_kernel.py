@@ -27,7 +27,7 @@ print(json.dumps(kernel_errors()))
 NEEDED_PARTS = ("veth", "ifb", "ingress", "matchall", "mirred", "tbf", "netem")
 """Features that every link needs; a scenario needs few of the others."""
 CONTAINERS = ("/run/.containerenv", "/.dockerenv", "/run/systemd/container")
-BRING_THEIR_OWN = "The pocket and the library engine bring their own kernel."
+OWN_KERNEL_HINT = "The pocket and the library engine bring their own kernel."
 LOADING_FAILED = "The kernel could not load the modules {modules}. "
 # Microsoft's kernel has loadable modules since 6.6.36.3 (the notes of that release of WSL2-Linux-Kernel).
 WSL2 = (
@@ -139,7 +139,7 @@ def remedy(missing: Collection[str]) -> str:
     own = sorted(NETLAB_CONTROLS & set(missing))
     if own:
         sentences += f"Only netlab's own kernels have {', '.join(own)}. "
-    return sentences + BRING_THEIR_OWN
+    return sentences + OWN_KERNEL_HINT
 
 
 def module_hint() -> str:

@@ -27,7 +27,7 @@ main(sys.argv[1], boot["packages"])
 NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
 RESULT_BYTES = 64 << 20
 PATIENCE_S = 5.0
-LOOK_S = 0.05
+POLL_S = 0.05
 
 
 class NativeGuest(AgentProcess):
@@ -86,7 +86,7 @@ class NativeGuest(AgentProcess):
         with the guest. Raises RunError if the agent ends or does not connect within BOOT_PATIENCE_S s.
         """
         end_s = time.monotonic() + BOOT_PATIENCE_S
-        listener.settimeout(LOOK_S)
+        listener.settimeout(POLL_S)
         while self.process.poll() is None and time.monotonic() < end_s:
             try:
                 peer, _ = listener.accept()

@@ -14,7 +14,7 @@ from netlab_engines.distributions import packages_of
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.guests import Guest
 from netlab_engines.kernels import pocket_kernel
-from netlab_engines.kernels.builds import BUILD_ANEW
+from netlab_engines.kernels.builds import REBUILD_HINT
 from netlab_engines.paths import tool
 
 SCRIPT_PROGRAMS = ("ip", "tc")
@@ -62,7 +62,7 @@ class PocketEngine:
             return []
         sentence = (
             "the pocket kernel was built by another version of netlab; numbers may differ slightly, and new features may be "
-            f"missing. {BUILD_ANEW}"
+            f"missing. {REBUILD_HINT}"
         )
         return [sentence]
 
@@ -139,7 +139,7 @@ def _channel_requirement(kernel: pocket_kernel.PocketKernel) -> Requirement:
     if pocket_kernel.has_host_channel(kernel):
         return Requirement("pocket kernel", True, f"{kernel.release} at {kernel.path}")
     seen = f"an early version of netlab, with another channel to guests, built {kernel.path}"
-    return Requirement("pocket kernel", False, seen, BUILD_ANEW)
+    return Requirement("pocket kernel", False, seen, REBUILD_HINT)
 
 
 def script_requirements() -> list[Requirement]:

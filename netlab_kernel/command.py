@@ -9,7 +9,7 @@ from netlab.base.errors import KernelError
 from netlab.engines import MACHINES
 from netlab_engines.kernels import library_kernel, pocket_kernel
 from netlab_engines.kernels.background_build import BuildProgress
-from netlab_engines.kernels.builds import BUILD_ANEW
+from netlab_engines.kernels.builds import REBUILD_HINT
 from netlab_engines.kernels.parts import PARTS
 from netlab_engines.kernels.pocket_kernel import PocketKernel
 from netlab_kernel import apt, archive, building, library_build
@@ -199,7 +199,7 @@ def describe(kernel: PocketKernel | library_kernel.LibraryKernel) -> str:
         static = "yes" if build["static"] else "no; it needs the same C library as on the machine that built it"
         lines.append(f"static:        {static}")
         if pocket_kernel.by_another_version(kernel):
-            lines.append(f"recipe:        of another version of netlab. {BUILD_ANEW}")
+            lines.append(f"recipe:        of another version of netlab. {REBUILD_HINT}")
     else:
         lines.append("clock:         virtual")
     names = sorted({*PARTS} - {"hostfs", "overlay"} if own else {*PARTS, "seccomp"})

@@ -30,7 +30,7 @@ SYMBOLS = "symbols"
 ARCHITECTURE = "netlab"
 USUAL_OBJECTS = 560
 NETWORK = "\n# Network\n"
-POCKET_ALONE = ("arch/", "fs/hostfs/")
+POCKET_ONLY_PATHS = ("arch/", "fs/hostfs/")
 """Directories of the source that are no part of the library kernel, so that their edits do not change it."""
 SMOKE_TIMEOUT_S = 60
 # The symbols of the kernel that the program around it uses; all others become local.
@@ -63,7 +63,7 @@ def recipe_hash(machine: str = platform.machine()) -> str:
     for option in options():
         digest.update(f"{option}\0".encode())
     for edit in [*edits(), *(wasm_edits() if machine == WASM else [])]:
-        if not edit.path.startswith(POCKET_ALONE):
+        if not edit.path.startswith(POCKET_ONLY_PATHS):
             digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0".encode())
     for place, source in additions().items():
         if not place.startswith("arch/"):

@@ -11,7 +11,7 @@ from netlab_engines.kernels.background_build import BuildProgress
 
 QUIET_INTERVAL_S = 5.0
 TTY_INTERVAL_S = 0.2
-ENOUGH_TO_JUDGE = 0.03
+MIN_FRACTION = 0.03
 
 
 Listener = Callable[[BuildProgress], None]
@@ -66,7 +66,7 @@ class Meter:
         before = sum(self._phases[name] for name in names[: names.index(phase)])
         after = sum(self._phases[name] for name in names[names.index(phase) + 1 :])
         rest = usual * (1 - share)
-        if share >= ENOUGH_TO_JUDGE:
+        if share >= MIN_FRACTION:
             # Weight this machine's measured speed by the part of the phase that is done.
             measured = (now - self._started_s) * (1 - share) / share
             trust = min(1.0, share * 4)

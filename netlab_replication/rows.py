@@ -19,7 +19,7 @@ from netlab_replication.measurement import Measurement
 UNITS = {"Mbit/s": 1.0, "kbit/s": 1e3, "Gbit/s": 1e-3, "byte/s": 125_000.0, "%": 100.0, "ms": 1.0}
 """The factor from Mbit/s, fractions and ms to each unit."""
 WORTH_EXPLAINING = 0.03
-EXPLAINED_ANYHOW = {("epfl", "udp-rate", "goodput"), ("epfl", "tcp-max", "goodput")}
+ALWAYS_EXPLAINED = {("epfl", "udp-rate", "goodput"), ("epfl", "tcp-max", "goodput")}
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def needs_explanation(row: Row) -> bool:
     one from netlab's or the publisher's, or without netlab's theory both from each other, or it is in EXPLAINED_ANYHOW.
     """
     published_row = row.published
-    if (published_row.source, published_row.table, published_row.quantity) in EXPLAINED_ANYHOW:
+    if (published_row.source, published_row.table, published_row.quantity) in ALWAYS_EXPLAINED:
         return True
     errors = [row.our_error, row.their_error, row.their_own_error]
     if row.theory is None:

@@ -13,7 +13,7 @@ __all__ = ["chain", "dumbbell", "portfolio", "slow_middle", "three_pcs", "two_ro
 
 DEFAULT_QUEUE_PACKETS = 100
 MAX_PAIRS = 1000
-OF_A_QUEUE = ("rate_mbps", "queue_packets", "queue_bytes", "aqm", "aqm_options")
+QUEUE_FIELDS = ("rate_mbps", "queue_packets", "queue_bytes", "aqm", "aqm_options")
 PORTFOLIO_DELAYS_MS = (10, 20, 10)
 
 
@@ -54,7 +54,7 @@ def three_pcs(
     """Return a topology of hosts h1 and h2 behind a switch at router r1, and h3 behind r1's interface r1-eth1, limited
     to `rate_mbps` Mbit/s with room for `queue_packets` (`epfl` figure 1); further fields of that link may follow.
     """
-    unlimited = {name: getattr(LinkShape(), name) for name in OF_A_QUEUE}
+    unlimited = {name: getattr(LinkShape(), name) for name in QUEUE_FIELDS}
     queue = _queue(rate_mbps, queue_packets, bottleneck)
     return topology_from_links(
         Link("h1", "s1"),

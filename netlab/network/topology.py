@@ -22,7 +22,7 @@ NODE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,8}")
 
 MAX_INTERFACE_NAME_LENGTH = 15
 _MININET_FORM = "netlab_engines.lab.mininet_form"
-TAKEN_NAME = re.compile(r"all|default|lo|wire[0-9]+")
+RESERVED_NAME = re.compile(r"all|default|lo|wire[0-9]+")
 """Names that the kernel or the agent uses for devices and settings in a node's namespace."""
 
 
@@ -193,7 +193,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
                     f"node name {short_repr(name)} must start with a letter and have at most 9 letters (a to z), digits or _ "
                     f"(Linux allows an interface {MAX_INTERFACE_NAME_LENGTH} characters)"
                 )
-            elif TAKEN_NAME.fullmatch(name):
+            elif RESERVED_NAME.fullmatch(name):
                 yield f"node name {name!r} is taken by the system itself; choose another, such as {name[0]}1"
             if name in seen:
                 yield f"node {name} is named twice; every node needs a name of its own"

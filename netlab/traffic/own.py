@@ -8,7 +8,7 @@ from typing import Any
 from netlab.base.errors import one_of
 from netlab.base.values import short_repr
 
-IN_A_FILE = "class "
+CLASS_PREFIX = "class "
 """The prefix of a class name in the dict of a scenario and in the settings of a run."""
 
 

@@ -8,7 +8,7 @@ from netlab.base.arguments import explain_bad_construction
 from netlab.base.rules import MAX_COUNT, Range, violations
 from netlab.plan import FlowItem, Item, Totals
 from netlab.traffic.base import Flow, Traffic
-from netlab.traffic.own import IN_A_FILE, own_name, own_problems
+from netlab.traffic.own import CLASS_PREFIX, own_name, own_problems
 
 PROGRAM_METHODS = ("on_start", "on_datagram", "on_timer")
 
@@ -81,7 +81,7 @@ class Program(Flow):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the item as the dict in a scenario file, with only the names of the user's classes."""
-        names = {end: IN_A_FILE + own_name(getattr(self, end)) for end in ("sender", "receiver")}
+        names = {end: CLASS_PREFIX + own_name(getattr(self, end)) for end in ("sender", "receiver")}
         return {**super().to_dict(), **names}
 
     def to_plan(self, label: str, all_items: Sequence[Traffic]) -> Item:
@@ -93,7 +93,7 @@ class Program(Flow):
         yield from super()._mistakes()
         for end in ("sender", "receiver"):
             program = getattr(self, end)
-            if isinstance(program, str) and program.startswith(IN_A_FILE):
+            if isinstance(program, str) and program.startswith(CLASS_PREFIX):
                 yield f"{end} is a class, which a file cannot hold; run it from Python"
             else:
                 yield from own_problems(end, program, PROGRAM_METHODS)

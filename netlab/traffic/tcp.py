@@ -12,7 +12,7 @@ from netlab.base.values import is_integer, short_repr
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.plan import FlowItem, Item, StreamState, Totals
 from netlab.traffic.base import Flow, Traffic
-from netlab.traffic.own import IN_A_FILE, is_own, own_name, own_problems
+from netlab.traffic.own import CLASS_PREFIX, is_own, own_name, own_problems
 
 MAX_STREAMS = 1000
 MIN_WINDOW_BYTES = 2000
@@ -119,7 +119,7 @@ class Tcp(Flow):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the item as the dict in a scenario file, with only the name of a user's class."""
-        own = {"congestion": IN_A_FILE + own_name(self.congestion)} if is_own(self.congestion) else {}
+        own = {"congestion": CLASS_PREFIX + own_name(self.congestion)} if is_own(self.congestion) else {}
         return {**super().to_dict(), **own}
 
     def to_plan(self, label: str, all_items: Sequence[Traffic]) -> Item:
@@ -136,8 +136,8 @@ class Tcp(Flow):
         congestion = self.congestion
         if is_own(congestion):
             yield from own_problems("congestion", congestion, CONTROL_METHODS)
-        elif isinstance(congestion, str) and congestion.startswith(IN_A_FILE):
-            name = congestion.removeprefix(IN_A_FILE)
+        elif isinstance(congestion, str) and congestion.startswith(CLASS_PREFIX):
+            name = congestion.removeprefix(CLASS_PREFIX)
             yield f"congestion: {name} is a class, which a file cannot hold; run it from Python: congestion={name}"
         elif not isinstance(congestion, str) or congestion not in CONGESTION_CONTROLS:
             own = [] if isinstance(congestion, str) else [f"or a class of yours with {', '.join(CONTROL_METHODS)}"]

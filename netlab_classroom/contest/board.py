@@ -14,9 +14,9 @@ from netlab_classroom.contest.drawing import Plane, place_labels
 from netlab_classroom.contest.game import Game
 from netlab_classroom.grading import result_store
 from netlab_classroom.grading.helper import GaveUpError, helper
-from netlab_classroom.grading.text import harmless
+from netlab_classroom.grading.text import escape_formula
 
-KINDS = ("student", "linux", "ours", "winner")
+KINDS = ("student", "linux", "netlab", "winner")
 PAGE, SCORES, MANIFEST = "board.html", "scores.csv", "manifest.json"
 
 
@@ -44,18 +44,19 @@ def write(
 def scores_csv(contest: Contest) -> str:
     """Return the text of a CSV file for the instructor with a row for each submission, best first, then one for each
     reference competitor (without a place); columns are place, student, pseudonym, score, the points in each trial,
-    class (which one competed), status and sentence. A cell that a spreadsheet would take for a formula is made
-    harmless.
+    class (which one competed), status and sentence. A cell that a spreadsheet would take for a formula begins with an
+    apostrophe.
     """
     keys = [trial.key for trial in contest.trials]
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(["place", "student", "pseudonym", "score", *keys, "class", "status", "sentence"])
-    for row in [*contest.rows, *contest.landmarks]:
+    for row in [*contest.rows, *contest.reference_rows]:
         points = [f"{row['scores'][key]['points']:.2f}" for key in keys]
-        said = [row.get("taken", ""), row["status"], row["sentence"]]
-        cells = [row.get("place", ""), row["student"], row.get("pseudonym", ""), f"{row['total']:.2f}", *points, *said]
-        table.writerow([harmless(str(cell).replace("\n", " ")) for cell in cells])
+        remarks = [row.get("class_text", ""), row["status"], row["sentence"]]
+        names = [row.get("place", ""), row["student"], row.get("pseudonym", "")]
+        cells = [*names, f"{row['total']:.2f}", *points, *remarks]
+        table.writerow([escape_formula(str(cell).replace("\n", " ")) for cell in cells])
     return out.getvalue()
 
 
@@ -82,27 +83,27 @@ def _table(
     contest: Contest, names: Mapping[str, str], pseudonyms: bool, before: Mapping[str, float]
 ) -> list[dict[str, Any]]:
     """Return the rows of the page's table, students and reference competitors, best first, as values for the template:
-    "ours" (True for a reference competitor), "place", "name" (`names` has the one to be shown by student), "score", its
+    "is_reference", "place", "name" (`names` has the one to be shown by student), "score", its
     "change" since the score in `before` ("new" if it has none, "" for no change), the "points" in each trial, and a
-    remark "said", which has no text of students if `pseudonyms` is set.
+    "remark", which has no text of students if `pseudonyms` is set.
     """
     found = []
-    ordered = sorted([*contest.rows, *contest.landmarks], key=lambda row: (-row["total"], "place" not in row))
+    ordered = sorted([*contest.rows, *contest.reference_rows], key=lambda row: (-row["total"], "place" not in row))
     for row in ordered:
         is_student = "place" in row
-        said = row["sentence"] or (row.get("taken") and f"class {row['taken']}") or ""
+        remark = row["sentence"] or (row.get("class_text") and f"class {row['class_text']}") or ""
         if pseudonyms and is_student:
-            said = "" if row["status"] == race.RACED else row["status"]
+            remark = "" if row["status"] == race.RACED else row["status"]
         change = row["total"] - before[row["student"]] if is_student and row["student"] in before else None
         found.append(
             {
-                "ours": not is_student,
+                "is_reference": not is_student,
                 "place": row.get("place", ""),
                 "name": names[row["student"]] if is_student else _kind(contest.game, row["student"]) + row["student"],
                 "score": f"{row['total']:.2f}",
                 "change": "new" if change is None and is_student else f"{change:+.2f}" if change else "",
                 "points": [f"{row['scores'][trial.key]['points']:.1f}" for trial in contest.trials],
-                "said": said,
+                "remark": remark,
             }
         )
     return found
@@ -118,14 +119,14 @@ def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] 
     page's template: those of `Plane.frame`, and "dots" with position, kind, label and title of each. `names` has the
     shown names by student, `first` is the row of the winner (None: nobody has raced), whose dot is marked.
     """
-    game, rows = contest.game, [*contest.rows, *contest.landmarks]
+    game, rows = contest.game, [*contest.rows, *contest.reference_rows]
     found = [(row, spot) for row in rows if (spot := game.spot(contest.trials, row["scores"])) is not None]
     plane = game.plane([spot for _, spot in found])
     dots = []
     for row, spot in found:
         is_student = "place" in row
         name = names[row["student"]] if is_student else row["student"]
-        kind = "student" if is_student else "ours" if game.is_own(name) else "linux"
+        kind = "student" if is_student else "netlab" if game.is_own(name) else "linux"
         is_first = first is not None and row is first
         x, y = plane.at(*spot)
         dots.append(
@@ -142,18 +143,18 @@ def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] 
 
 
 def _series(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the figure of the winner's value over time, beside the one of the game's reference competitor, as values
-    for the page's template: those of `Plane.frame`, the lines "own" and "beside", and the texts "winner", "other" and
-    "title"; None if there is no winner or it has no values. `names` has the shown names by student, `first` is the row
+    """Return the figure of the winner's value over time, next to the one of the game's reference competitor, as values
+    for the page's template: those of `Plane.frame`, the lines "own" and "comparison", and the texts "winner", "other"
+    and "title"; None if there is no winner or it has no values. `names` has the shown names by student, `first` is the row
     of the winner or None.
     """
     game = contest.game
-    beside = next(row for row in contest.landmarks if row["student"] == game.reference)
+    reference = next(row for row in contest.reference_rows if row["student"] == game.reference)
     if first is None or not first["series"]:
         return None
-    both: Sequence[Sequence[float]] = [*first["series"], *beside["series"]]
+    both: Sequence[Sequence[float]] = [*first["series"], *reference["series"]]
     plane = Plane((0.0, max(t_s for t_s, _ in both)), (0.0, max(1.0, *(value for _, value in both)) * 1.05), height=320)
     title = next(trial.title for trial in contest.trials if trial.key == game.displayed_trial)
-    lines = {"own": plane.line(first["series"]), "beside": plane.line(beside["series"])}
+    lines = {"own": plane.line(first["series"]), "comparison": plane.line(reference["series"])}
     words = {"winner": names[first["student"]], "other": game.reference, "title": title}
     return {**plane.frame(), **lines, **words}

@@ -91,10 +91,10 @@ def main(options: argparse.Namespace) -> int:
     except contest.ContestInterrupted:
         print("\nStopped. What raced is kept: the same command with --ladder goes on from there.")
         return EXIT_INTERRUPTED
-    return _tell(held, output, options.seed)
+    return _print_summary(held, output, options.seed)
 
 
-def _tell(contest: Contest, output: Path, seed: str) -> int:
+def _print_summary(contest: Contest, output: Path, seed: str) -> int:
     """Print the remarks, the submissions that did not race and why, the best one and the files in `output` of a
     contest, and a warning if `seed` is the default; return the exit status: EXIT_INCOMPLETE if a submission did not
     race by no fault of its own, else 0.

@@ -58,7 +58,7 @@ class Contest:
     trials: list[Trial]
     rows: list[dict[str, Any]]
     """The rows of all submissions, best first: results of `race.enter` with `place` and `pseudonym`."""
-    landmarks: list[dict[str, Any]]
+    reference_rows: list[dict[str, Any]]
     """The same for the reference competitors."""
     notes: list[str] = field(default_factory=list)
     """Remarks about the class."""
@@ -107,7 +107,7 @@ def run_contest(
         references = game.references()
         with show_progress(progress, len(trials) * (len(handed_in) + len(references)), "runs", what="contest") as tell:
             work: Work = {
-                REFERENCE_PREFIX + name: partial(race.landmark, game, name, each, trials)
+                REFERENCE_PREFIX + name: partial(race.reference_entry, game, name, each, trials)
                 for name, each in references.items()
             }
             work |= {
@@ -115,7 +115,7 @@ def run_contest(
                 for student, file in handed_in.items()
             }
             found = _run_all(game, work, jobs, tell, trials)
-    landmarks = [found[REFERENCE_PREFIX + name] for name in references]
+    reference_rows = [found[REFERENCE_PREFIX + name] for name in references]
     rows = [found[student] for student in handed_in]
     rows += [
         _row_without_race(game, student, race.NOT_TAKEN, sentence, trials)
@@ -126,7 +126,9 @@ def run_contest(
         if path.name not in current:
             path.unlink()
     submitted = {row["student"]: row.get("digest", "") for row in rows}
-    return Contest(game, trials, _rank(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
+    return Contest(
+        game, trials, _rank(rows, seed), reference_rows, matched.notes, {**manifest, "submissions": submitted}
+    )
 
 
 def _row_of(
@@ -140,7 +142,7 @@ def _row_of(
     tell: Callable[[], None],
 ) -> dict[str, Any]:
     """Return the row of a student's file in all trials of a game: the keys of `race.enter`, the file's "digest", the
-    result's file "kept" and the class "taken" (a text). With `keep` it is the stored result of the same code and the
+    result's file "kept" and its class as text ("class_text"). With `keep` it is the stored result of the same code and the
     same `manifest`, if there is one, else the result of racing the class in the sandbox, which is stored in `folder`
     unless it could not race. `tell` is called after each trial.
     """
@@ -156,7 +158,7 @@ def _row_of(
     else:
         for _ in trials:
             tell()
-    return {**result, "kept": place.name, "digest": file_digest, "taken": _class_text(entrant)}
+    return {**result, "kept": place.name, "digest": file_digest, "class_text": _class_text(entrant)}
 
 
 def _class_text(entrant: Entrant) -> str:
@@ -247,10 +249,10 @@ def _pseudonym_in_round(name: str, round_number: int) -> str:
 def _row_without_race(game: Game, student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
     """Return the row of a student's submission that did not compete, with "student", "status" (such as "not raced"),
     "sentence" (the reason, cut to 400 characters), a "total" of 0, and "scores", the game's score for nothing by the
-    trial's key; "file", "class", "taken" and "series" are empty.
+    trial's key; "file", "class", "class_text" and "series" are empty.
     """
     rows = {trial.key: dict(game.unfinished_score) for trial in trials}
     return {
         "student": student, "file": "", "status": status, "sentence": one_line(sentence, 400), "class": "", "scores": rows,
-        "total": 0.0, "series": [], "taken": "",
+        "total": 0.0, "series": [], "class_text": "",
     }  # fmt: skip

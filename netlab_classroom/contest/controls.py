@@ -17,7 +17,7 @@ from netlab_classroom.contest.scoring import Score
 from netlab_classroom.grading.callee import CONTROL_METHODS
 from netlab_classroom.grading.helper import stop_requested
 
-LANDMARKS = ("cubic", "bbr", "vegas", "reno")
+REFERENCES = ("cubic", "bbr", "vegas", "reno")
 
 
 class Controls(Game):
@@ -45,7 +45,7 @@ class Controls(Game):
         """Return the congestion controls that compete with the students', by name: Linux's as their names, netlab's
         opponents as classes.
         """
-        return {**{name: name for name in LANDMARKS}, **OPPONENTS}
+        return {**{name: name for name in REFERENCES}, **OPPONENTS}
 
     def is_own(self, reference: str) -> bool:
         """Return whether the congestion control of this name is one of netlab's opponents, not Linux's."""

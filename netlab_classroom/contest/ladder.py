@@ -8,7 +8,7 @@ from pathlib import Path
 from netlab.base.errors import NetlabError
 from netlab_classroom.contest.contest import Contest
 from netlab_classroom.grading import result_store
-from netlab_classroom.grading.text import harmless, unescape_formula
+from netlab_classroom.grading.text import escape_formula, unescape_formula
 
 HISTORY = "history.csv"
 COLUMNS = ("date", "seed", "student", "score", "sha256")
@@ -38,7 +38,7 @@ def write_down(contest: Contest, output: Path, now: datetime | None = None) -> N
     out = io.StringIO()
     table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     table.writeheader()
-    table.writerows({name: harmless(text) for name, text in row.items()} for row in rows)
+    table.writerows({name: escape_formula(text) for name, text in row.items()} for row in rows)
     result_store.write_whole(path, out.getvalue())
 
 

@@ -84,7 +84,7 @@ def enter(game: Game, entrant: Entrant, trials: Sequence[Trial], tell: Callable[
     return {**found, **_result(game, name, scores, trials), "series": series}
 
 
-def landmark(
+def reference_entry(
     game: Game, name: str, competitor: object, trials: Sequence[Trial], tell: Callable[[], None]
 ) -> dict[str, Any]:
     """Let a reference competitor (the name of a Linux control, or a class) take part in these trials of a game, outside

@@ -16,7 +16,7 @@ from netlab_classroom.grading import result_store
 from netlab_classroom.grading.claim import claim_output
 from netlab_classroom.grading.master import Edition, Master
 from netlab_classroom.grading.roster import NAMES, RosterEntry
-from netlab_classroom.grading.text import file_name, harmless
+from netlab_classroom.grading.text import escape_formula, file_name
 from netlab_course import authoring, marks
 
 CLASS_LIST = "tokens.csv"
@@ -178,7 +178,9 @@ def class_list(entries: Sequence[RosterEntry]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["student", *used])
     for entry in entries:
-        writer.writerow([harmless(text) for text in (entry.student, *(entry.columns.get(name, "") for name in used))])
+        writer.writerow(
+            [escape_formula(text) for text in (entry.student, *(entry.columns.get(name, "") for name in used))]
+        )
     return text.getvalue()
 
 

@@ -107,11 +107,11 @@ def main(options: argparse.Namespace) -> int:
     except grade.GradingInterrupted:
         print("\nStopped. What was graded is kept: run the same command with --resume.")
         return EXIT_INTERRUPTED
-    _tell(graded, output, unreviewed=options.unreviewed)
+    _print_summary(graded, output, unreviewed=options.unreviewed)
     return EXIT_INCOMPLETE if graded.failures else 0
 
 
-def _tell(graded: GradedClass, output: Path, *, unreviewed: bool) -> None:
+def _print_summary(graded: GradedClass, output: Path, *, unreviewed: bool) -> None:
     """Print a summary of the graded class: notes, numbers of answers by status, the number of flags, what waits for a
     reviewer, and the paths of the reports in `output`; with `unreviewed`, the platforms' files were written although
     answers wait for review.

@@ -58,7 +58,7 @@ _ACCESS = (
 )
 
 
-def of_submission(
+def submission_flags(
     read: Submission,
     handed_out: Sequence[Cell],
     asked: Sequence[AnswerCell],
@@ -134,7 +134,7 @@ def digest_of_words(words: str) -> str:
     return hashlib.sha256(" ".join(words.casefold().split()).encode()).hexdigest()[:12]
 
 
-def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def class_flags(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return all flags (hints for the instructor) of a class from its students' results of `judging.judge`, dicts with
     "students" (sorted), "kind", "exercise" (its key, "" if of none) and "sentence": first those from comparing
     submissions, then those of single submissions, last groups with the same part of the points.

@@ -129,9 +129,11 @@ def grade(
         ):
             tell(len(known), len(todo))
             results, failures = _store_results(outcomes, known, to_keep, lambda done: tell(done, len(todo)))
-    of_class = result_store.place(output / RESULTS, [sorted(place.name for place in places.values()), sorted(failures)])
-    found_flags = _flags(of_class, results, resume)
-    current = {of_class, *(place for student, place in to_keep.items() if student not in failures)}
+    stored_flags = result_store.place(
+        output / RESULTS, [sorted(place.name for place in places.values()), sorted(failures)]
+    )
+    found_flags = _flags(stored_flags, results, resume)
+    current = {stored_flags, *(place for student, place in to_keep.items() if student not in failures)}
     for stale in set((output / RESULTS).glob("*.json")) - current:
         stale.unlink()
     return GradedClass(chapter, by_student, results, matched.notes, failures, found_flags, manifest)
@@ -219,7 +221,7 @@ def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> l
     """
     found = result_store.load(place) if resume else None
     if found is None:
-        found = {"flags": flags.of_class(results)}
+        found = {"flags": flags.class_flags(results)}
         result_store.store(place, found)
     return list(found["flags"])
 

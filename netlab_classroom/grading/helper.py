@@ -24,7 +24,7 @@ MAX_MEMORY_MB = 512
 CPU_S = 10.0
 WALL_S = 60.0
 MAX_REPLY_BYTES = 32 << 20
-LOOK_S = 0.2
+POLL_S = 0.2
 _HEAD_BYTES = 8
 
 stop_requested = threading.Event()
@@ -134,7 +134,7 @@ def _reply(source: int, until_s: float) -> bytes:
             raise KeyboardInterrupt
         if time.monotonic() > until_s:
             return b""
-        if select.select([source], [], [], LOOK_S)[0]:
+        if select.select([source], [], [], POLL_S)[0]:
             part = os.read(source, 1 << 20)
             if not part:
                 return b""

@@ -23,7 +23,7 @@ from netlab.runs.scenario import Scenario
 from netlab.theory import MSS_BYTES
 from netlab.traffic import Command, Ping, Program, Requests, Tcp, Udp
 from netlab.traffic.own_calls import RemoteObject
-from netlab_classroom.grading.helper import LOOK_S, stop_requested
+from netlab_classroom.grading.helper import POLL_S, stop_requested
 
 MAX_RUNS = 120
 MAX_NETWORK_S = 3600.0
@@ -200,7 +200,7 @@ def _cancel(run: threading.Event, over: threading.Event, until_s: float) -> None
     """Wait until the event `over` is set, and return; but set the event `run`, which cancels a run, and return when the
     monotonic time `until_s` (s) has passed or all grading is stopped.
     """
-    while not over.wait(LOOK_S):
+    while not over.wait(POLL_S):
         if stop_requested.is_set() or time.monotonic() > until_s:
             run.set()
             return

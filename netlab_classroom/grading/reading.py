@@ -76,7 +76,7 @@ def compare(
     names = {name for cell in layout.added for name in needs.names(cell.source).defined if len(name) <= 100}
     return {
         "notes": [*layout.notes, *(note for each in taken.values() for note in each.notes)],
-        "flags": flags.of_submission(there, cells, asked, layout),
+        "flags": flags.submission_flags(there, cells, asked, layout),
         "added": sorted(names)[:MAX_NAMES],
         "taken": {
             each.key: _answer(each, taken, provided, own_code)

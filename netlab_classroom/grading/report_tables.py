@@ -12,7 +12,7 @@ from netlab_classroom.grading import marking
 from netlab_classroom.grading.grade import REVIEW_COLUMNS, GradedClass
 from netlab_classroom.grading.master import WORDS
 from netlab_classroom.grading.roster import RosterEntry
-from netlab_classroom.grading.text import harmless
+from netlab_classroom.grading.text import escape_formula
 
 GRADES, MOODLE, CANVAS = "grades.csv", "moodle.csv", "canvas.csv"
 MAX_CELL_CHARACTERS = 30_000
@@ -285,7 +285,7 @@ def table_text(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(titles)
-    writer.writerows([harmless(cell) for cell in row] for row in rows)
+    writer.writerows([escape_formula(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 

@@ -50,7 +50,7 @@ def one_line(text: str, max_characters: int = 200) -> str:
     return line if len(line) <= max_characters else f"{line[:max_characters]} …"
 
 
-def harmless(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Return the text of a CSV cell such that no spreadsheet takes it for a formula: with an apostrophe in front if it
     begins like one, else unchanged. `unescape_formula` reverts that.
     """
@@ -58,7 +58,7 @@ def harmless(text: str) -> str:
 
 
 def unescape_formula(text: str) -> str:
-    """Return the text of a CSV cell without the apostrophe that `harmless` put in front of it; other texts are
+    """Return the text of a CSV cell without the apostrophe that `escape_formula` put in front of it; other texts are
     unchanged.
     """
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text

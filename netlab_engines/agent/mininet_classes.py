@@ -21,7 +21,7 @@ BRIDGES = (
     "and use no controller\n"
 )
 NO_LIMITS = "*** netlab: limits on CPU time are ignored: in a pocket kernel computing takes no virtual time\n"
-NO_OUTSIDE = (
+NO_INTERNET_TEXT = (
     "*** netlab: the pocket kernel has no connection to the machine's network or the Internet. Hosts can reach the NAT node "
     "and the other nodes of this script that are connected to it\n"
 )
@@ -119,7 +119,7 @@ def _adapt_nat() -> None:
         """
         if not params.get("inNamespace", True):
             # In Mininet this option means that the node has the machine's own interfaces.
-            _warn_once(NO_OUTSIDE)
+            _warn_once(NO_INTERNET_TEXT)
         plain_init(self, name, *words, **params)
 
     def config(self: Any, **params: Any) -> Any:

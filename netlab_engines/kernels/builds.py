@@ -22,7 +22,7 @@ INSTALL_WHEEL = (
     f"The wheel of this version for Linux on this processor (netlab-{VERSION}-...-manylinux_..._{platform.machine()}.whl) has "
     "the kernels: install it with pip."
 )
-BUILD_ANEW = (
+REBUILD_HINT = (
     "Build this version's kernel with 'netlab kernel build' (about 5 minutes), or install one from another machine with "
     "'netlab kernel unpack FILE'; the old kernel stays."
     if HAS_BUILDER

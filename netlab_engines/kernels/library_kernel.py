@@ -8,7 +8,7 @@ from typing import Any
 
 from netlab.base.errors import KernelError
 from netlab_engines.kernels import cache, recipes
-from netlab_engines.kernels.builds import BUILD_ANEW, HAS_BUILDER, INSTALL_WHEEL, read_build, sorted_builds
+from netlab_engines.kernels.builds import HAS_BUILDER, INSTALL_WHEEL, REBUILD_HINT, read_build, sorted_builds
 from netlab_engines.kernels.versions import Version
 from netlab_engines.kernels.wheel_copies import executable_build
 
@@ -123,7 +123,7 @@ def find() -> LibraryKernel:
         if older:
             raise KernelError(
                 f"The library kernel {older[0].path.parent} was built by another version of netlab and may not work with "
-                f"this one. {BUILD_ANEW}"
+                f"this one. {REBUILD_HINT}"
             )
         if not HAS_BUILDER:
             raise KernelError(f"{where} yet. {INSTALL_WHEEL}")

@@ -33,7 +33,7 @@ SYSTEM = frozenset(
 """The system's directories, which are not shared."""
 GUEST_MOUNTS = ("/dev", "/proc", "/run", "/sys")
 """Mount points at which the guest has its own file systems."""
-FOR_ALL = ("/tmp", "/var/tmp")
+PUBLIC_DIRECTORIES = ("/tmp", "/var/tmp")
 REMOTE_FILE_SYSTEMS = ("autofs", "nfs", "cifs", "smb", "9p", "ceph", "lustre", "afs", "gpfs", "fuse")
 """Prefixes of the types of file systems that are not searched: one that does not respond would block the search."""
 MAX_DEPTH = 3
@@ -61,9 +61,9 @@ def shared_directories(working: str | Path, script: str | Path) -> list[str]:
         found.add(place)
     if _can_be_shared(home) and _may_write(home):
         found.add(home)
-    for name in (script, os.environ.get("TMPDIR", "/tmp"), *FOR_ALL):
+    for name in (script, os.environ.get("TMPDIR", "/tmp"), *PUBLIC_DIRECTORIES):
         place = os.path.realpath(name)
-        if _can_be_shared(place) and _may_write(place) and (name in FOR_ALL or not _is_below(place, SYSTEM)):
+        if _can_be_shared(place) and _may_write(place) and (name in PUBLIC_DIRECTORIES or not _is_below(place, SYSTEM)):
             found.add(place)
     found |= {_highest(place) for place in found}
     found |= set(_search("/", _remote_mounts(), 1))

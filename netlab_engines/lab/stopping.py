@@ -20,7 +20,7 @@ GRACE_S = 10.0
 """The wall-clock time in s that a script's own `finally` and `atexit` have."""
 FINISH_S = 3.0
 KILL_EVERY_S = 1.0
-TELL_AFTER_S = 1.0
+HINT_AFTER_S = 1.0
 MAX_KILLS = 5
 SAME_PRESS_S = 0.5
 """Two interrupts within this time in s count as one: a program that starts others may forward an interrupt that they get anyway."""
@@ -140,7 +140,7 @@ class Stopping:
         if (
             self.reason is not None
             and not (self._hint_shown or self.killed or self._finishing)
-            and now_s - self._asked_s > TELL_AFTER_S
+            and now_s - self._asked_s > HINT_AFTER_S
         ):
             self._hint_shown = True
             print_notice(f"the script has {GRACE_S:g} s to end; press Ctrl-C to end it at once.")

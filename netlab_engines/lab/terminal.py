@@ -28,7 +28,7 @@ from netlab_engines.lab.session import GuestSession
 
 TURN_S = 0.02
 MAX_BEHIND_S = 0.2
-LOOK_S = 1.0
+POLL_S = 1.0
 READ_BYTES = 1 << 14
 SUFFIX = ".terminal"
 IDLE_S = 600.0
@@ -119,7 +119,7 @@ class Terminal:
                 with contextlib.suppress(OSError):
                     peer.sendall(IDLE_TEXT.format(IDLE_S / 60).encode())
                 while not ready and not self._session.closed:
-                    ready, _, _ = select.select([peer], [], [], LOOK_S)
+                    ready, _, _ = select.select([peer], [], [], POLL_S)
             if ready:
                 typed_s = time.monotonic()
                 try:

@@ -18,7 +18,7 @@ from netlab_engines.netlink.qdiscs import TcCommand
 from netlab_engines.netlink.typed_lines import LineWords, TypedRoute
 from netlab_engines.netlink.wire import UnknownLineError
 
-EACH_WAY = re.compile(r"ip route \| while read (\w+); do ip route change \$\1 quickack ([01]); done")
+QUICKACK_LOOP = re.compile(r"ip route \| while read (\w+); do ip route change \$\1 quickack ([01]); done")
 _PARTS = re.compile(r"\n|;|&&")
 _ROUTE_VERBS = ("add", "replace", "change", "del")
 
@@ -37,7 +37,7 @@ Work = Callable[[Routes], "list[TcCommand | Setting | str]"]
 
 
 def parse_command(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
-    """Return one function for each line of a shell command, in order (one for the loop in EACH_WAY); called with the
+    """Return one function for each line of a shell command, in order (one for the loop QUICKACK_LOOP); called with the
     node's list of routes, which it may change, it returns the line's effects in a list: commands for the kernel,
     settings, and output as text. `label` names the command in errors; `saves` are the files that the command saves,
     which must be none. Raises NotHereError, which names what is supported, if a line needs a program.
@@ -45,7 +45,7 @@ def parse_command(label: str, command: str, saves: Sequence[str] = ()) -> list[W
     try:
         if saves:
             raise UnknownLineError("it saves files")
-        if each := EACH_WAY.fullmatch(command.strip()):
+        if each := QUICKACK_LOOP.fullmatch(command.strip()):
             return [_change_each(command, each[2] == "1")]
         return [_work_of_line(part.strip()) for part in _PARTS.split(command) if part.strip()]
     except UnknownLineError as error:
@@ -106,17 +106,17 @@ def _link(line: str, words: LineWords) -> Work:
     device = words.next_word("the interface")
     effects: list[TcCommand | Setting | str] = []
 
-    def tell(do: Callable[[int], bytes]) -> None:
-        """Add a command for the kernel to the effects of the line; `do` returns its netlink message from the number of
-        the interface.
+    def add_command(message_of: Callable[[int], bytes]) -> None:
+        """Add a command for the kernel to the effects of the line; `message_of` returns its netlink message from the
+        number of the interface.
         """
-        effects.append(TcCommand(line, lambda index: do(index(device))))
+        effects.append(TcCommand(line, lambda index: message_of(index(device))))
 
     for word in words:
         if word in ("up", "down"):
-            tell(links.bring_up if word == "up" else links.down)
+            add_command(links.bring_up if word == "up" else links.down)
         elif word in links.NUMBERS:
-            tell(functools.partial(links.number, word=word, value=round(words.value({"": 1}, word))))
+            add_command(functools.partial(links.number, word=word, value=round(words.value({"": 1}, word))))
         else:
             raise words.problem(f"{word!r} is not supported; there are up, down, {', '.join(links.NUMBERS)}")
     return lambda _routes: effects

@@ -36,7 +36,7 @@ UNLIMITED_FIELDS = ("num_bytes", "count")
 """The members of `struct flow` that are NO_VALUE if the item's field is None or missing; all others are 0 then."""
 UNITS = {"_ns": {"_s": 1e9, "_ms": 1e6}, "_bps": {"_mbps": 1e6}}
 """The units of the members of `struct flow`, with the units of the items' fields that become them, and the factors."""
-FIELDS_OF_NO_MEMBER = {
+FIELDS_WITHOUT_MEMBER = {
     "duration_s",
     "spacing",
     "streams",
@@ -156,7 +156,7 @@ def _fields_without_member(item: Item) -> list[str]:
     """Return the names of the fields of an item that have another value than the default of its kind, but that the
     library kernel's program does not get.
     """
-    known = {source for name in wire_format.FLOW.fields for source, _factor in _sources(name)} | FIELDS_OF_NO_MEMBER
+    known = {source for name in wire_format.FLOW.fields for source, _factor in _sources(name)} | FIELDS_WITHOUT_MEMBER
     defaults = {field.name: field.default for field in fields(cast("Any", KINDS[item["kind"]]))}
     return [name for name, value in item.items() if name not in known and value != defaults.get(name, value)]
 

@@ -93,7 +93,7 @@ class _Test(Side):
             self._next_event("STREAMS", HANDSHAKE_S)
             with Sampler(list(self._endpoints.values()), self._request, self._start(), self._on_rows) as sampler:
                 self._wait_for_streams()
-            return self._bye(ready, sampler.rows)
+            return self._finish_test(ready, sampler.rows)
         finally:
             self._close()
 
@@ -224,7 +224,7 @@ class _Test(Side):
             if event["type"] == "DONE" and self._request.protocol == "udp":
                 self._wait_for_datagrams(counters_by_index(event, self._request))
 
-    def _bye(self, ready: Message, rows: list[Counters]) -> dict[str, Any]:
+    def _finish_test(self, ready: Message, rows: list[Counters]) -> dict[str, Any]:
         """Exchange counters with the server and return the test's report, a dict: "sum" (totals of all streams),
         "streams" (of each), "intervals" (samples, each with its "side", "client" or "server") and "settings". `ready`
         is the server's READY message, and `rows` are this side's samples. Raises ThroughputError if the server does not

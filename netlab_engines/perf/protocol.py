@@ -47,7 +47,7 @@ TOKEN_BYTES = 16
 
 MAX_CONGESTION_NAME = 16
 """In bytes, with the zero at its end (TCP_CA_NAME_MAX)."""
-OF_TCP = Range(1, 1 << 30, whole=True, optional=True)
+OPTIONAL_BYTES = Range(1, 1 << 30, whole=True, optional=True)
 RULES: dict[str, Rule] = {
     "protocol": Choice(("tcp", "udp")),
     "direction": Choice(("up", "down", "both")),
@@ -57,8 +57,8 @@ RULES: dict[str, Rule] = {
     "omit_s": Range(0, 1e5),
     "interval_s": Range(0.001, 1e6),
     "batch": Flag(),
-    "window_bytes": OF_TCP,
-    "mss_bytes": OF_TCP,
+    "window_bytes": OPTIONAL_BYTES,
+    "mss_bytes": OPTIONAL_BYTES,
 }
 UDP_RULES = {"rate_bps": Range(0, 10**12, whole=True), "payload_bytes": Range(0, 1 << 31, whole=True)}
 

@@ -80,7 +80,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = networks.draw(DEFAULT_SEED)
     monkeypatch.setattr(networks, "DURATION_S", 2.0)
     monkeypatch.setattr(networks, "draw", lambda _seed: [each for each in drawn if each.key == "walk"])
-    monkeypatch.setattr(controls, "LANDMARKS", ("cubic",))
+    monkeypatch.setattr(controls, "REFERENCES", ("cubic",))
     monkeypatch.setattr(controls, "OPPONENTS", {})
     monkeypatch.setattr(race, "CPU_S", 4.0)
 
@@ -199,7 +199,7 @@ from netlab_classroom.contest import controls, networks
 networks.DURATION_S = 2.0
 drawn = networks.draw({DEFAULT_SEED!r})
 networks.draw = lambda _seed: [each for each in drawn if each.key == "walk"]
-controls.LANDMARKS, controls.OPPONENTS = ("cubic",), {{}}
+controls.REFERENCES, controls.OPPONENTS = ("cubic",), {{}}
 run = controls.run_control
 def told(trial, control):
     print("racing", flush=True)

@@ -96,7 +96,7 @@ def test_rules_compete_and_one_that_fails_costs_its_own_row(tmp_path: Path, monk
     assert (rows["fay"]["status"], rows["fay"]["class"]) == ("raced", "Mine") and rows["fay"]["total"] > rows["anna"][
         "total"
     ]
-    references = {row["student"]: row["scores"] for row in held.landmarks}
+    references = {row["student"]: row["scores"] for row in held.reference_rows}
     assert rows["ben"]["scores"] == references["Throughput"], "the same rule plays the same video in the sandbox"
     assert {name: rows[name]["total"] for name in ("cleo", "dora", "emil")} == dict.fromkeys(
         ("cleo", "dora", "emil"), 0.0

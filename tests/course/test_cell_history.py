@@ -57,7 +57,7 @@ class Notebook:
         """Save the notebook with these cells, as if that were some time ago."""
         cells = [{"cell_type": "code", "source": source.splitlines(keepends=True)} for source in sources]
         self.path.write_text(json.dumps({"cells": cells}))
-        then_s = time.time() + 2 * cell_history.SAVING_TAKES_S - age_s
+        then_s = time.time() + 2 * cell_history.SAVE_DELAY_S - age_s
         os.utime(self.path, (then_s, then_s))
 
 

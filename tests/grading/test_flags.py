@@ -18,9 +18,9 @@ def result(student: str, source: str = "", **more: Any) -> dict[str, Any]:
 
 
 def test_a_copied_notebook_is_a_flag_that_names_its_owner() -> None:
-    (flag,) = flags.of_class([result("s01"), result("s21", other_token="token-s01")])  # noqa: S106
+    (flag,) = flags.class_flags([result("s01"), result("s21", other_token="token-s01")])  # noqa: S106
     assert flag["kind"] == flags.TOKEN and flag["students"] == ["s01", "s21"] and "token of s01" in flag["sentence"]
-    (flag,) = flags.of_class([result("s01"), result("s21", other_token="")])
+    (flag,) = flags.class_flags([result("s01"), result("s21", other_token="")])
     assert flag["students"] == ["s21"] and "edited" in flag["sentence"]
 
 
@@ -33,7 +33,7 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
         return result(student, exercises=[mark])
 
     long = "The queue before the bottleneck is full, so that each packet waits for all others."
-    found = flags.of_class(
+    found = flags.class_flags(
         [
             words("a", long),
             words("b", long.replace(" ", "\n ").upper()),
@@ -81,7 +81,7 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
     handed_out = Cell("limit", "code", "limit = ...")
     asked = [AnswerCell("limit", "limit", "limit", "limit = ...")]
     read = Submission((Cell("limit", "code", source), Cell("words", "markdown", source)))
-    found = flags.of_submission(read, [handed_out], asked, LayoutDifferences(edited_checks=("other-check",)))
+    found = flags.submission_flags(read, [handed_out], asked, LayoutDifferences(edited_checks=("other-check",)))
     assert {"kind": flags.ANSWER_ACCESS, "exercise": "limit", "sentence": said} in found
     assert found[0] == {
         "kind": flags.EDITED_CHECK, "exercise": "other", "sentence": "The check cell differs from the one handed out.",
@@ -94,7 +94,7 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
         'flow.cwnd_segments = self.most = 10\n"""A wait counts\nfrom the first packet on."""',
     )
     for cell in (handed_out, honest):
-        assert flags.of_submission(Submission((cell,)), [handed_out], asked, LayoutDifferences()) == []
+        assert flags.submission_flags(Submission((cell,)), [handed_out], asked, LayoutDifferences()) == []
 
 
 def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:
@@ -112,7 +112,7 @@ def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:
         }
         return result(student, exercises=[mark])
 
-    found = flags.of_class(
+    found = flags.class_flags(
         [
             marked_result("7", 0.5, 0, 0.5), marked_result("8", 0.5, 0, 0.5), marked_result("9", 0.5, 0.5, 0),
             marked_result("none", 0, 0, 0), marked_result("all", 0.5, 0.5, 0.5),
@@ -139,7 +139,7 @@ def test_equal_comments_are_flagged_even_in_short_code() -> None:
         commented_result("ben", mine.upper(), "only mine, and not another's"),
         commented_result("cleo"),
     ]
-    (flag,) = flags.of_class(same)
+    (flag,) = flags.class_flags(same)
     assert flag["students"] == ["anna", "ben"] and flag["kind"] == flags.COMMENTS and flag["exercise"] == "window"
     assert flag["sentence"] == f"2 answers have the same comment: # {mine}"
 

@@ -49,7 +49,9 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradedClass]:
         entries = {
             name: RosterEntry(name, {"name": name.title(), "email": f"{name}@example.org"}) for name in HANDED_IN
         }
-        yield GradedClass(chapter, entries, results, ["A note."], flags=flags.of_class(results), manifest={"seed": "1"})
+        yield GradedClass(
+            chapter, entries, results, ["A note."], flags=flags.class_flags(results), manifest={"seed": "1"}
+        )
 
 
 def rows(text: str) -> list[dict[str, str]]:

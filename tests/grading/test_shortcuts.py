@@ -95,9 +95,11 @@ def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str)
 def flags_of(mark: ExerciseMark, source: str) -> set[str]:
     """The kinds of flags that an instructor finds on the first page for one answer."""
     cell = Cell(mark.key, "code", source)
-    found = flags.of_submission(Submission((cell,)), [], [AnswerCell(mark.key, mark.key, "x", "")], LayoutDifferences())
+    found = flags.submission_flags(
+        Submission((cell,)), [], [AnswerCell(mark.key, mark.key, "x", "")], LayoutDifferences()
+    )
     result = {"student": "anna", "token": "", "flags": found, "taken": {}, "exercises": [vars(mark)]}
-    return {flag["kind"] for flag in flags.of_class([result])}
+    return {flag["kind"] for flag in flags.class_flags([result])}
 
 
 @pytest.mark.parametrize("topic", CHAPTERS)

@@ -112,7 +112,7 @@ def test_wheel_supplies_a_missing_kernel_without_the_builder(tmp_path: Path, mon
         monkeypatch.setattr(module, "HAS_BUILDER", False)
         with pytest.raises(KernelError, match=r"The wheel of this version for Linux .* has the kernels: install it"):
             module.find()
-    assert builds.HAS_BUILDER and "netlab kernel build" in builds.BUILD_ANEW
+    assert builds.HAS_BUILDER and "netlab kernel build" in builds.REBUILD_HINT
 
 
 def test_missing_commands_of_student_wheels_name_the_package_to_install(
