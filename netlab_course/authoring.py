@@ -215,13 +215,13 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
     figures = {} if chapter is None else dict(vars(chapter.own))
     tolerances = _tolerances(notebook, {} if chapter is None else chapter.checks, path)
     if "[[minutes]]" in text:
-        taken = minutes(notebook)
-        if taken > MAX_MINUTES:
+        minutes_needed = minutes(notebook)
+        if minutes_needed > MAX_MINUTES:
             raise AuthoringError(
-                f"{path}: takes {taken:.0f} minutes, at most {MAX_MINUTES} are allowed: "
-                "shorten it, fold plumbing, or move what is optional behind the summary."
+                f"{path}: takes {minutes_needed:.0f} minutes, at most {MAX_MINUTES} are allowed: "
+                "shorten it, fold plumbing, or move optional parts after the summary."
             )
-        figures["minutes"] = max(5, 5 * math.ceil(taken / 5))
+        figures["minutes"] = max(5, 5 * math.ceil(minutes_needed / 5))
 
     def figure(found: re.Match[str]) -> str:
         """Return the text in place of a match of `_FIGURE`, the number with its format. Raises AuthoringError when the

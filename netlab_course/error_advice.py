@@ -66,7 +66,7 @@ def _advice_on_key(error: KeyError, frames: Iterable[FrameType]) -> str:
             continue
         labels = table.index if isinstance(table, pd.Series) else table.columns
         if isinstance(key, int) and isinstance(table, pd.Series) and not pd.api.types.is_integer_dtype(labels):
-            return f"[{key}] asks for the label {key}, which is not there. .iloc[{key}] is the value number {key}, counted from 0."
+            return f"[{key}] asks for the label {key}, which does not exist. .iloc[{key}] is the value number {key}, counted from 0."
         found = _NAMES_IN_A_MESSAGE.findall(key) if isinstance(key, str) and not key.isidentifier() else [(key, "")]
         for name in (one or other for one, other in found):
             if isinstance(name, str) and (advice := _missing_label_advice(name, labels)):

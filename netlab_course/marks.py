@@ -80,16 +80,18 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
         word, bare = mark["word"], bool(mark["bare"])
         alone = not lines[line - 1][:column].strip()
         if word != "SOLUTION" and not alone:
-            raise fail(line, f"`# {word}` must stand on a line of its own.")
+            raise fail(line, f"`# {word}` must be on a line of its own.")
         if word == "BEGIN SOLUTION":
             if begun is not None:
-                raise fail(line, f"`# BEGIN SOLUTION` inside the one of line {first_line + begun[0] - 1}.")
+                raise fail(
+                    line, f"`# BEGIN SOLUTION` inside the block that begins in line {first_line + begun[0] - 1}."
+                )
             begun = (line, bare)
         elif word == "END SOLUTION":
             if begun is None:
                 raise fail(line, "`# END SOLUTION` without `# BEGIN SOLUTION` before it.")
             if bare:
-                raise fail(line, "`NO PROMPT` belongs behind `# BEGIN SOLUTION`.")
+                raise fail(line, "`NO PROMPT` belongs after `# BEGIN SOLUTION`.")
             start, without = begun
             indent = lines[start - 1][: len(lines[start - 1]) - len(lines[start - 1].lstrip())]
             replaced.update(dict.fromkeys(range(start, line + 1)))
@@ -98,7 +100,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
             begun = None
         elif begun is None:
             if alone:
-                raise fail(line, "`# SOLUTION` must stand behind the line that it covers.")
+                raise fail(line, "`# SOLUTION` must follow the line that it covers.")
             replaced[line] = None if bare else _stub(lines[line - 1], column, line, fail)
         else:
             raise fail(line, f"`# SOLUTION` inside the solution that begins in line {first_line + begun[0] - 1}.")
@@ -136,7 +138,7 @@ def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
         line = first_line + source.count("\n", 0, mark.start())
         if mark["word"] == "BEGIN":
             if begun is not None:
-                raise AuthoringError(f"{file}:{line}: `BEGIN SOLUTION` inside the one of line {begun}.")
+                raise AuthoringError(f"{file}:{line}: `BEGIN SOLUTION` inside the block that begins in line {begun}.")
             # The empty line separates each from the question's last paragraph.
             said = [source[position : mark.start()].rstrip("\n"), *([] if parts else [INSTRUCTION]), f"{PROMPT}\n"]
             parts.append("\n\n".join(part for part in said if part))

@@ -304,7 +304,7 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Po
     version_line = programs.first_line([str(target / "linux"), "--version"])
     if not version_line.startswith(".".join(map(str, version[:2]))):
         raise KernelError(
-            f"The kernel was built and does not start: asked for its version it said {version_line!r}. The log is {log}."
+            f"The kernel was built but does not start: it reported the version as {version_line!r}. The log is {log}."
         )
     shutil.copy(log, target / "build.log")
     facts = {

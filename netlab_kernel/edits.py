@@ -136,7 +136,7 @@ def edits() -> list[Edit]:
             "drivers/char/random.c",
             r"(?m)^\tblake2s_final\(&input_pool\.hash, seed\);\n",
             "\tblake2s_final(&input_pool.hash, seed);\n\tmemzero_explicit(seed, sizeof(seed));\n",
-            "new keys follow from os_getrandom() alone, not from what else was mixed in and when",
+            "new keys follow from os_getrandom() alone, not from other entropy and its time",
         ),
         Edit(
             "net/sched/sch_tbf.c",
@@ -190,7 +190,7 @@ def edits() -> list[Edit]:
             "kernel/sys.c",
             r"(?m)^\t\t\tcurrent->timer_slack_ns = arg2;\n",
             "\t\t\tcurrent->timer_slack_ns = arg2 - 1;\n",
-            "who asks for the least slack, 1 ns, has none, so that no other timer decides when a sleep ends",
+            "a process that asks for the least slack, 1 ns, has none, so that no other timer decides when a sleep ends",
         ),
         Edit(
             "include/linux/random.h",

@@ -82,7 +82,7 @@ def own_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) 
         ) from None
     found = parent.lstat()
     if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode):
-        raise EngineError(f"{parent} belongs to somebody else; set TMPDIR to a directory of your own.")
+        raise EngineError(f"{parent} belongs to another user; set TMPDIR to a directory of your own.")
     return parent
 
 

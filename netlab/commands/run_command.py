@@ -67,7 +67,7 @@ def _require_writable(target: Path, scenario: Path) -> None:
     elif not os.access(directory, os.W_OK | os.X_OK):
         problem = f"you may not write in {directory}"
     elif target.exists() and not os.access(target, os.W_OK):
-        problem = "it is there and write-protected"
+        problem = "it is write-protected"
     elif target.exists() and scenario.exists() and target.samefile(scenario):
         problem = "it is the scenario"
     else:

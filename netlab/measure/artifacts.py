@@ -77,7 +77,7 @@ class Artifacts(Mapping[str, Path]):
                 self._paths[name] = directory / name
             else:
                 self.lost.append(name)
-                self.unsaved[name] = f"it is not in {directory}, beside the run's file"
+                self.unsaved[name] = f"it is not in {directory}, the run's directory of artifacts"
         if owned:
             self._remove = weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
 

@@ -111,7 +111,7 @@ def _welch(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> I
     if error == 0:
         raise NetlabError(
             "All values of each sample are equal, so the scatter of their difference is not known: does a seed change "
-            "anything in these runs? What no chance decides needs no interval; subtract the two numbers."
+            "anything in these runs? Numbers that do not depend on chance need no interval; subtract them."
         )
     shares = [(each / error) ** 2 for each in errors]
     freedom = 1 / sum(share**2 / (len(sample) - 1) for share, sample in zip(shares, (first, second), strict=True))

@@ -166,10 +166,12 @@ class Scenario:
         if isinstance(network, Scenario) or (isinstance(network, Mapping) and _is_whole(network)):
             conflicts: list[str] = []
             if arguments:
-                conflicts.append(
-                    f"a whole scenario was given, and next to it {', '.join(arguments)}, which the scenario has already; make "
-                    f"another scenario: dataclasses.replace(scenario, {next(iter(arguments))}=...)"
-                )
+                words = ", ".join(f"{name}=..." for name in arguments)
+                remedy = f"dataclasses.replace(scenario, {words})"
+                if not isinstance(network, Scenario):
+                    remedy = f"scenario | dict({words})"
+                names = ", ".join(arguments)
+                conflicts.append(f"a whole scenario cannot be combined with {names}; make another one: {remedy}")
             try:
                 scenario = network if isinstance(network, Scenario) else cls.from_dict(network)
             except ScenarioError as error:

@@ -41,7 +41,7 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
     (2.776, 2.093, 1.96)
     """
     if not 2 <= values < np.inf or values != int(values):
-        raise TheoryError(f"values must be a whole number from 2 on, got {values!r}: one value has no scatter.")
+        raise TheoryError(f"values must be a whole number of at least 2, got {values!r}: one value has no scatter.")
     if not 0 < probability < 1:
         raise TheoryError(f"probability must be above 0 and below 1, got {probability!r}; for 95 % write 0.95.")
     freedom = int(values) - 1

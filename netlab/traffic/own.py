@@ -35,7 +35,7 @@ def own_problems(what: str, value: object, methods: Sequence[str]) -> list[str]:
     """Return a message for each mistake in a user's class or object, the field `what`, which may have `methods`."""
     if not is_own(value):
         return [
-            f"{what} must be a class of yours, or an object, with some of {', '.join(methods)}; got {short_repr(value)}"
+            f"{what} must be your own class, or an object, with some of {', '.join(methods)}; got {short_repr(value)}"
         ]
     plain = set(map(_normalize, methods))
     found = [

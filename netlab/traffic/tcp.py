@@ -140,7 +140,7 @@ class Tcp(Flow):
             name = congestion.removeprefix(CLASS_PREFIX)
             yield f"congestion: {name} is a class, which a file cannot hold; run it from Python: congestion={name}"
         elif not isinstance(congestion, str) or congestion not in CONGESTION_CONTROLS:
-            own = [] if isinstance(congestion, str) else [f"or a class of yours with {', '.join(CONTROL_METHODS)}"]
+            own = [] if isinstance(congestion, str) else [f"or your own class with {', '.join(CONTROL_METHODS)}"]
             quotes = f"; a class goes without quotes: congestion={congestion}" if _is_like_a_class(congestion) else ""
             yield f"congestion: {one_of(congestion, [*CONGESTION_CONTROLS, *own])}{quotes}"
         min_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1

@@ -89,7 +89,7 @@ def main(options: argparse.Namespace) -> int:
     except OSError as error:
         raise NetlabError(f"{output} cannot be written: {error.strerror}. Choose another --output.") from None
     except contest.ContestInterrupted:
-        print("\nStopped. What raced is kept: the same command with --ladder goes on from there.")
+        print("\nStopped. Finished races are kept; run the same command with --ladder to continue.")
         return EXIT_INTERRUPTED
     return _print_summary(held, output, options.seed)
 
@@ -97,7 +97,7 @@ def main(options: argparse.Namespace) -> int:
 def _print_summary(contest: Contest, output: Path, seed: str) -> int:
     """Print the remarks, the submissions that did not race and why, the best one and the files in `output` of a
     contest, and a warning if `seed` is the default; return the exit status: EXIT_INCOMPLETE if a submission did not
-    race by no fault of its own, else 0.
+    race although it is not at fault, else 0.
     """
     from netlab_classroom.contest import board, race
     from netlab_classroom.grading.text import one_line
@@ -109,12 +109,10 @@ def _print_summary(contest: Contest, output: Path, seed: str) -> int:
             print(one_line(f"{row['student']}: {row['status']}: {row['sentence']}", 1000))
     best = contest.rows[0] if contest.rows else None
     print(
-        f"{len(contest.rows)} hand-ins, {len(contest.trials)} trials"
-        + (f"; the best: {one_line(best['student'])} with {best['total']:.2f} of 100." if best else ".")
+        f"{len(contest.rows)} submissions, {len(contest.trials)} trials"
+        + (f"; best: {one_line(best['student'])} with {best['total']:.2f} of 100." if best else ".")
     )
     if seed == DEFAULT_SEED:
-        print(
-            "These are the trials of --seed 1, which anybody can draw: for a contest that counts choose a word of yours."
-        )
-    print(f"The board: {output / board.PAGE}; for you alone: {output / board.SCORES}")
+        print("These are the trials of --seed 1, which anyone can generate; for a graded contest choose a secret word.")
+    print(f"The board: {output / board.PAGE}; for the instructor: {output / board.SCORES}")
     return EXIT_INCOMPLETE if any(row["status"] == race.NOT_RACED for row in contest.rows) else 0

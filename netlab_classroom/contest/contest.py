@@ -196,10 +196,10 @@ def _run_all(
             if not isinstance(error, Exception) or name.startswith(REFERENCE_PREFIX):
                 found[name] = future.result()
                 continue
-            # A contest that breaks over one hand-in goes on with the others, and says so.
-            why = str(error) if isinstance(error, NetlabError) else f"the contest raised {type(error).__name__}"
+            # An error of the contest in one submission must not stop the others.
+            reason = str(error) if isinstance(error, NetlabError) else f"the contest raised {type(error).__name__}"
             found[name] = _row_without_race(
-                game, name, race.NOT_RACED, f"Not raced, and through no fault of the student's: {why}", trials
+                game, name, race.NOT_RACED, f"Not raced, and not because of the student: {reason}", trials
             )
     except KeyboardInterrupt:
         stop_requested.set()

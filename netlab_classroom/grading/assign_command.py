@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--solved",
         metavar="DIR",
         type=Path,
-        help="for you alone: the same notebooks with all answers, to try the grading",
+        help="also write notebooks with all answers here, to try the grading",
     )
     parser.add_argument("--salt", default="", help="with another salt the same class gets other numbers")
     parser.add_argument(
@@ -44,5 +44,5 @@ def main(options: argparse.Namespace) -> int:
     else:
         print("Written: " + ", ".join(str(path) for path in written))
     if options.solved is not None:
-        print(f"Hand-ins with all answers, for you alone, in {options.solved}.")
+        print(f"Notebooks with all answers, not for students, in {options.solved}.")
     return 0

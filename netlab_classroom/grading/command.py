@@ -37,14 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-missing", action="store_true", help="drop the marks of submissions that are no longer there"
     )
-    parser.add_argument("--resume", action="store_true", help="take the results that are there and still hold")
+    parser.add_argument("--resume", action="store_true", help="reuse stored results that are still valid")
     parser.add_argument(
         "--review",
         metavar="CSV",
         type=Path,
         help="a person's points for answers in words (default: those in the output's own review.csv)",
     )
-    parser.add_argument("--show-expected", action="store_true", help="tell students the right numbers")
+    parser.add_argument("--show-expected", action="store_true", help="show students the right numbers")
     parser.add_argument(
         "--unreviewed",
         action="store_true",
@@ -105,7 +105,7 @@ def main(options: argparse.Namespace) -> int:
     except OSError as error:
         raise NetlabError(f"{output} cannot be written: {error.strerror}. Choose another --output.") from None
     except grade.GradingInterrupted:
-        print("\nStopped. What was graded is kept: run the same command with --resume.")
+        print("\nStopped. Finished results are kept; run the same command with --resume to continue.")
         return EXIT_INTERRUPTED
     _print_summary(graded, output, unreviewed=options.unreviewed)
     return EXIT_INCOMPLETE if graded.failures else 0

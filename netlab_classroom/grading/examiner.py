@@ -140,7 +140,7 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
     """
     if not path.is_file():
         raise ExaminerError(
-            f"{path} is not there: it says how the chapter is marked. docs/contributing/adding.md tells its form."
+            f"{path} does not exist; it defines how the chapter is marked (docs/contributing/adding.md)."
         )
     specification = importlib.util.spec_from_file_location(f"examiner_{path.stem}", path)
     if specification is None or specification.loader is None:
@@ -150,14 +150,14 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
     found = getattr(module, "EXERCISES", None)
     if not isinstance(found, dict):
         raise ExaminerError(f"{path} has no EXERCISES, a dictionary of the chapter's exercises.")
-    lacking = [key for key in (keys if required is None else required) if key not in found]
-    beyond = [key for key in found if key not in keys]
-    if lacking or beyond:
+    missing = [key for key in (keys if required is None else required) if key not in found]
+    unknown = [key for key in found if key not in keys]
+    if missing or unknown:
         raise ExaminerError(
             f"{path} and the notebook have different exercises: "
             + "; ".join(
-                f"{what} {', '.join(names)}"
-                for what, names in (("without an examiner:", lacking), ("not in the notebook:", beyond))
+                f"{heading} {', '.join(names)}"
+                for heading, names in (("without an examiner:", missing), ("not in the notebook:", unknown))
                 if names
             )
             + "."
@@ -173,7 +173,7 @@ def _require(key: str, exercise: Any, path: Path) -> None:
     """
     if key.endswith("-words") != isinstance(exercise, WrittenAnswer):
         raise ExaminerError(
-            f"{path}: {key}: an exercise whose id ends in -words is `WrittenAnswer`, every other an `Exercise`."
+            f"{path}: {key}: exercises whose id ends in -words must be `WrittenAnswer`, all others `Exercise`."
         )
     if not exercise.points > 0:
         raise ExaminerError(f"{path}: {key}: points must be above 0, got {exercise.points!r}.")

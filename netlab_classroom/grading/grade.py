@@ -206,7 +206,7 @@ def _store_results(
     for job, outcome in outcomes:
         if isinstance(outcome, BaseException):
             failures[job.student] = _failure_text(outcome)
-            sentence = f"Not graded, and through no fault of the student's: {failures[job.student]}"
+            sentence = f"Not graded, and not because of the student: {failures[job.student]}"
             results[job.student] = judging.without_marks(job, marking.NOT_GRADED, sentence)
         else:
             results[job.student] = outcome

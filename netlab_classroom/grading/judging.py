@@ -216,7 +216,7 @@ class Examination:
         elif alone is not None and "provided" in alone.message:
             mark.status = NOT_GRADED
             mark.sentences = [
-                f"A provided cell that it needs raised {one_line(str(alone.message['provided']))}. That is no fault of yours."
+                f"A provided cell that it needs raised {one_line(str(alone.message['provided']))}. This is not your mistake."
             ]
         elif outcome is not None and (outcome.ending is not Ending.ANSWERED or alone is not None):
             mark.status = TIMED_OUT if outcome.ending is Ending.TIMED_OUT else CRASHED

@@ -231,11 +231,14 @@ def notes(graded: GradedClass) -> list[str]:
     nowhere = without_address(graded)
     if nowhere:
         found.append(
-            f"Not in {MOODLE}, because the class list has no {moodle_key(graded)[0]} of theirs: {', '.join(nowhere)}."
+            f"Not in {MOODLE}, because the class list has no {moodle_key(graded)[0]} for them: {', '.join(nowhere)}."
         )
     return [
         *found,
-        *(f"{student}: not graded, and through no fault of theirs: {why}" for student, why in graded.failures.items()),
+        *(
+            f"{student}: not graded, and not because of the student: {reason}"
+            for student, reason in graded.failures.items()
+        ),
     ]
 
 

@@ -123,7 +123,7 @@ def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) 
         elif not re.fullmatch(r"[^\x00-\x1f/\\\ufffd]{1,100}", student) or student.startswith("."):
             problems.append(f"line {line}: {student!r} cannot be a student: no /, no \\, no dot in front")
         elif key in found:
-            problems.append(f"line {line}: {student} is there twice, in line {lines[key]} first")
+            problems.append(f"line {line}: {student} appears twice, first in line {lines[key]}")
         else:
             found[key], lines[key] = RosterEntry(student, values), line
             if not identifier and student == values["email"] and columns["student"]:
@@ -222,7 +222,7 @@ def collect(paths: Sequence[Path], folder: Path) -> list[SubmittedFile]:
     found: list[SubmittedFile] = []
     for number, path in enumerate(paths):
         if not path.is_symlink() and not path.exists():
-            raise NetlabError(f"SUBMISSIONS: {path} is not there.")
+            raise NetlabError(f"SUBMISSIONS: {path} does not exist.")
         if path.is_symlink() or not path.is_dir():
             if path.suffix.lower() == ".zip" and not path.is_symlink():
                 found += _unpack(path, folder / str(number))
@@ -339,22 +339,22 @@ def match(files: Sequence[SubmittedFile], entries: Sequence[RosterEntry], chapte
             doubtful[students].append(file)
             continue
         if not students:
-            found.notes.append(f"{file.label}: nobody of the class list; graded under the name {name}.")
+            found.notes.append(f"{file.label}: not on the class list; graded as {name}.")
         student = students[0] if students else name
         other = found.files.get(student)
         if other is not None:
             # Prefer a notebook; of two notebooks, the one whose name comes last.
             better = max(other, file, key=lambda each: (Path(each.label).suffix == ".ipynb", each.label))
-            found.notes.append(f"{student}: handed in {other.label} and {file.label}; {better.label} was taken.")
+            found.notes.append(f"{student}: handed in {other.label} and {file.label}; {better.label} was used.")
             found.files[student] = better
         else:
             found.files[student] = file
-    for students, those in doubtful.items():
+    for students, unclear in doubtful.items():
         without = [student for student in students if found.files[student] is None]
-        labels = ", ".join(file.label for file in those)
+        labels = ", ".join(file.label for file in unclear)
         sentence = (
-            f"{' and '.join(students)} have the same name, so it is not known whose these are: {labels}. Rename each to "
-            "the student's own (the first column), or write its name into a column `file` of the class list."
+            f"{' and '.join(students)} have the same name, so the owner of {labels} is unknown. Rename each file to the "
+            "student's name in the first column, or write its name into a column `file` of the class list."
         )
         found.notes.append(sentence)
         found.doubtful |= dict.fromkeys(without, sentence)

@@ -310,7 +310,7 @@ def extract(
     cells = [cell for cell in submission.cells if cell.kind == "code"]
     found = [cell for cell in cells if cell.id == wanted.id]
     if len(found) > 1:
-        notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was taken.")
+        notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was used.")
     good = [cell for cell in found if defines(cell.source, wanted.name)]
     mine = [cell for cell in added if cell.kind == "code" and defines(cell.source, wanted.name)]
     if good and mine and _same_code(without_magics(good[-1].source), wanted.stub):
@@ -329,18 +329,18 @@ def extract(
             and (cell.id not in master or cell.id == wanted.id)
         ]
         if others:
-            how = "its cell has another id" if not found else f"its cell does not define {wanted.name}"
-            notes.append(f"{wanted.key}: {how}; taken from the cell that defines {wanted.name}.")
+            difference = "its cell has another id" if not found else f"its cell does not define {wanted.name}"
+            notes.append(f"{wanted.key}: {difference}; taken from the cell that defines {wanted.name}.")
             if len(others) > 1:
-                notes.append(f"{wanted.key}: {len(others)} cells define {wanted.name}; the last was taken.")
+                notes.append(f"{wanted.key}: {len(others)} cells define {wanted.name}; the last was used.")
             good = others
     chosen = (good or found)[-1:]
     if not chosen:
-        return ExtractedAnswer(None, False, (*notes, f"{wanted.key}: its cell is not there."))
+        return ExtractedAnswer(None, False, (*notes, f"{wanted.key}: its cell is missing."))
     source = without_magics(chosen[0].source)
     if not source and chosen[0].source.strip():
         notes.append(
-            f"{wanted.key}: its cell begins with a magic of IPython (%%), so it is not Python; nothing was taken."
+            f"{wanted.key}: its cell begins with a magic of IPython (%%), so it is not Python; it was not read."
         )
     if len(source) > MAX_ANSWER_CHARACTERS:
         notes.append(f"{wanted.key}: the cell has {len(source)} characters; {MAX_ANSWER_CHARACTERS} are read at most.")
@@ -379,9 +379,9 @@ def _extract_words(
         if found:
             notes.append(f"{wanted.key}: its cell has another id; taken from the cell with the same first line.")
     if not found:
-        return ExtractedAnswer(None, False, (f"{wanted.key}: its cell is not there.",))
+        return ExtractedAnswer(None, False, (f"{wanted.key}: its cell is missing.",))
     if len(found) > 1:
-        notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was taken.")
+        notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was used.")
     taken = found[-1]
     if taken.kind != "markdown":
         notes.append(f"{wanted.key}: its cell is of the kind {taken.kind!r}; taken as text.")
@@ -480,14 +480,14 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
     moved = order != sorted(order)
     for sentence, names in (
         ("Deleted cells", gone),
-        ("Cells that are there twice", twice),
+        ("Duplicate cells", twice),
         ("Edited check cells (never run)", checks),
         ("Edited cells (the instructor's were used)", [name for name in edited if name not in checks]),
     ):
         if names:
             notes.append(f"{sentence}: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}.")
     if moved:
-        notes.append("Cells stand in another order; answers were taken by their ids.")
+        notes.append("Cells were reordered; answers were found by their ids.")
     added = tuple(cell for cell in submission.cells if cell.id not in master)
     return LayoutDifferences(tuple(notes), tuple(checks), added)
 

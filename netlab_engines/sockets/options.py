@@ -61,7 +61,7 @@ def set_congestion(sock: socket.socket, congestion: str) -> None:
         module = row.module if row is not None and row.module else "tcp_NAME"
         remedy = f"let root load another (modprobe {module})"
         if congestion in NETLAB_CONTROLS:
-            remedy = "take the pocket or the library engine: that one is in netlab's own kernels only"
+            remedy = "use the pocket or the library engine: only netlab's kernels have it"
         raise ThroughputError(
             f"This kernel offers no congestion control {congestion!r}; available: "
             f"{', '.join(available_congestion_controls()) or 'unknown'}. Choose one of these, or {remedy}."

@@ -335,7 +335,7 @@ def _two_bottlenecks() -> Measurements:
             scenario(1),
             rtt(flow),
             None,
-            "The publisher's theory is propagation alone. Why their queues stood longer than ours is not explained: with "
+            "The publisher's theory is propagation alone. The longer queues of their measurement are not explained: with "
             "another seed a second run has {value:.0f} ms.",
             scenario(2),
         )

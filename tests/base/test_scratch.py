@@ -98,7 +98,7 @@ def test_directory_of_another_user_is_refused(tmp: Path, monkeypatch: pytest.Mon
     (ours / "run-marathon").mkdir(parents=True)
     (tmp / f"netlab-{os.getuid()}").symlink_to(ours)
     with (
-        pytest.raises(EngineError, match="belongs to somebody else; set TMPDIR to a directory of your own"),
+        pytest.raises(EngineError, match="belongs to another user; set TMPDIR to a directory of your own"),
         scratch.run_directory(),
     ):
         pass

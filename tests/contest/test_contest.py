@@ -245,7 +245,7 @@ def test_ctrl_c_in_a_race_keeps_finished_races_only(tmp_path: Path) -> None:
     stopped.send_signal(signal.SIGINT)
     said, complaint = stopped.communicate(timeout=60)
     assert stopped.returncode == 130, complaint
-    assert said.strip() == "Stopped. What raced is kept: the same command with --ladder goes on from there."
+    assert said.strip() == "Stopped. Finished races are kept; run the same command with --ladder to continue."
     assert "Traceback" not in complaint
     with pytest.raises(ProcessLookupError):
         os.killpg(stopped.pid, 0)

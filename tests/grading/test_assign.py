@@ -142,7 +142,7 @@ def test_command_reports_written_files(sample: Master, tmp_path: Path, capsys: p
     assert main([*arguments, "--roster", str(class_list)]) == 0
     assert "one for each student: 2." in capsys.readouterr().out
     assert main([*arguments, "--roster", str(class_list), "--solved", str(tmp_path / "solved")]) == 0
-    assert "for you alone" in capsys.readouterr().out
+    assert "not for students" in capsys.readouterr().out
 
 
 def test_a_chapter_goes_by_number_topic_or_name() -> None:

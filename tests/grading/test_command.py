@@ -90,7 +90,7 @@ def test_ctrl_c_names_kept_results_only(
     monkeypatch.setattr(grade, "grade", interrupted)
     assert cli.main(words) == 130
     said = capsys.readouterr()
-    assert "What was graded is kept" in said.out and "nothing of it is kept" not in said.err
+    assert "Finished results are kept" in said.out and "nothing of it is kept" not in said.err
 
 
 @pytest.mark.parametrize("ending", [SystemExit, KeyboardInterrupt])

@@ -226,7 +226,7 @@ def test_answer_in_a_cell_of_another_id_is_taken_and_reported() -> None:
         "goodput: its cell does not define goodput_mbps; taken from the cell that defines goodput_mbps.",
     )
     two = take("x = 1", first, last)
-    assert two.source == last.source and two.notes[1:] == ("goodput: 2 cells define goodput_mbps; the last was taken.",)
+    assert two.source == last.source and two.notes[1:] == ("goodput: 2 cells define goodput_mbps; the last was used.",)
     lost = submission.extract(submission.Submission((first,)), ASKED_NUMBER, {ASKED_NUMBER.id: ASKED_NUMBER.stub})
     assert lost.attempted and "another id" in lost.notes[0]
     none = submission.extract(submission.Submission(()), ASKED_NUMBER, {ASKED_NUMBER.id: ASKED_NUMBER.stub})

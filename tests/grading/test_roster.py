@@ -77,7 +77,7 @@ def test_all_lines_with_missing_or_repeated_names_are_reported_at_once(tmp_path:
         "nothing names the student in line 3 (Jan), line 6 (Kim); fill in one of ID number, Username, Email address, or "
         "delete a line that is no student's." in said
     )
-    assert "line 4: 7 is there twice, in line 2 first." in said and "line 5: 'a/b' cannot be a student" in said
+    assert "line 4: 7 appears twice, first in line 2." in said and "line 5: 'a/b' cannot be a student" in said
 
 
 def test_moodles_list_of_participants_with_addresses_only_is_a_class_list(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_list_without_headings_is_refused_so_that_its_first_student_is_not_los
 def test_an_address_in_other_capitals_is_the_same_student(tmp_path: Path) -> None:
     given = tmp_path / "class.csv"
     given.write_text("First name,Email address\nAda,ada@x.org\nAda,Ada@X.org\n")
-    with pytest.raises(roster.RosterError, match=r"line 3: Ada@X\.org is there twice, in line 2 first"):
+    with pytest.raises(roster.RosterError, match=r"line 3: Ada@X\.org appears twice, first in line 2"):
         roster.read_roster(given)
 
 

@@ -150,7 +150,7 @@ def test_removed_file_is_reported_on_access(engine: Leaves, tmp_path: Path) -> N
     (tmp_path / "result.artifacts" / "a.txt").unlink()
     run = nl.Run.from_json(tmp_path / "result.json")
     assert list(run.artifacts) == ["b.pcap"]
-    with pytest.raises(NoArtifactError, match="it is not in .*/result.artifacts, beside the run's file"):
+    with pytest.raises(NoArtifactError, match="it is not in .*/result.artifacts, the run's directory of artifacts"):
         run.artifacts["a.txt"]
     assert (
         nl.Run.from_dict(run.to_dict()).artifacts.unsaved["b.pcap"]

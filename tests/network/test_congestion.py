@@ -31,7 +31,7 @@ def test_unknown_control_is_refused_with_the_known_controls() -> None:
         f"flow 1: congestion: got 'prague'; allowed: {allowed}"
     ]
     (sentence,) = nl.Tcp("h1", "h2", congestion=["reno"]).problems("flow 1")
-    assert f"allowed: {allowed}, or a class of yours with on_start" in sentence
+    assert f"allowed: {allowed}, or your own class with on_start" in sentence
 
 
 @pytest.mark.pocket

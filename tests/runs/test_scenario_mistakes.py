@@ -256,10 +256,13 @@ def test_tcp_without_a_limit_would_not_end() -> None:
         ((TOPOLOGY, [TCP], "10"), "duration_s must be"),
         (({**TOPOLOGY.to_dict(), "nodes": []}, [TCP]), "topology: unknown field: "),
         (({}, ()), "scenario: topology is missing"),
-        ((sound(), [TCP]), "a whole scenario was given"),
-        ((sound(), (), 30), "a whole scenario was given, and next to it traffic, duration_s, which"),
+        ((sound(), [TCP]), "a whole scenario cannot be combined with traffic; "),
+        ((sound(), (), 30), "a whole scenario cannot be combined with traffic, duration_s; make another one: "),
         *(
-            ((sound(), *[None] * place, value), f"a whole scenario was given, and next to it {name}, which")
+            (
+                (sound(), *[None] * place, value),
+                f"a whole scenario cannot be combined with {name}; make another one: scenario | dict({name}=...)",
+            )
             for place, name, value in (
                 (0, "traffic", ()),
                 (1, "duration_s", 10.0),
@@ -280,10 +283,13 @@ def test_run_refuses_with_one_sentence_before_it_looks_for_an_engine(arguments: 
 
 
 @pytest.mark.parametrize("name", ["sysctls", "captures", "changes"])
-def test_nothing_may_be_given_beside_a_whole_scenario_to_run_or_repeat(name: str) -> None:
+def test_a_whole_scenario_cannot_be_combined_with_other_arguments(name: str) -> None:
     for call in (nl.run, nl.repeat) if name != "captures" else (nl.run,):
-        for scenario in (sound(), Scenario.from_dict(sound())):
-            with pytest.raises(ScenarioError, match=f"whole scenario.*{name}=..."):
+        scenarios = {r"scenario \| dict": sound(), "dataclasses.replace": Scenario.from_dict(sound())}
+        for remedy, scenario in scenarios.items():
+            with pytest.raises(
+                ScenarioError, match=f"a whole scenario cannot be combined with {name};.*{remedy}.*{name}=..."
+            ):
                 call(scenario, **{name: ()})
 
 

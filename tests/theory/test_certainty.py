@@ -45,7 +45,7 @@ def test_runs_that_all_agree_need_only_two() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (lambda: theory.student_t(1), "values must be a whole number from 2 on, got 1"),
+        (lambda: theory.student_t(1), "values must be a whole number of at least 2, got 1"),
         (lambda: theory.student_t(5, 95), "for 95 % write 0.95"),
         (lambda: theory.runs_needed(-1, 1), "scatter must be 0 or more"),
         (lambda: theory.runs_needed(1, 0), "half_width must be above 0"),

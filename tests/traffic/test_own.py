@@ -69,6 +69,6 @@ def test_a_program_needs_both_ends() -> None:
     assert nl.Program("h1", "h2", Sender, Sender).problems("x") == []
     (told,) = nl.Program("h1", "h2", sender=Sender, num_bytes=5).problems("x")
     assert told.startswith(
-        "x: receiver must be a class of yours, or an object, with some of on_start, on_datagram, on_timer"
+        "x: receiver must be your own class, or an object, with some of on_start, on_datagram, on_timer"
     )
     assert len(nl.Program("h1", "h2", "a", 5, num_bytes=0, duration_s=-1).problems("x")) == 4

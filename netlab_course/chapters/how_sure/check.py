@@ -333,7 +333,7 @@ def _slip(found: QueueChoice) -> str:
         ((100 * right_mean, 100 * right_half), "in per cent; loss rates are fractions here"),
         (
             (right_mean - right_half, right_mean + right_half),
-            "the two edges; asked for are the mean and half of the width",
+            "the two edges; give the mean and half of the width",
         ),
     ]
     for queue in QUEUES:
