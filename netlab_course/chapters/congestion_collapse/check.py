@@ -135,7 +135,7 @@ class Checks:
                         "links of " + ", ".join(f"{link['rate_mbps']:g}" for link in slow_links(run)) + " Mbit/s"
                     ),
                 ),
-                minimum_duration(30, "duration_s=30"),
+                minimum_duration(settings.COUNTED_S, f"duration_s={settings.COUNTED_S}"),
                 Condition(
                     lambda run: (
                         -settings.DROPPED_BELOW <= _dropped_percent(run) - own.dropped_percent <= settings.DROPPED_ABOVE
@@ -148,7 +148,7 @@ class Checks:
             ],
             right="The next cell reads the counters.",
             hints=[
-                "The run is the one from above with another rate of h2: nl.run(network, [...two flows...], duration_s=30, interval_s=1).",
+                "The run is the one from above with another rate of h2: nl.run(network, [...two flows...], duration_s=200, interval_s=1).",
                 "The shared link gives each sender a part of what it carries, in proportion to what it offers: h2 has x of 1 + x parts.",
                 "Of all that crosses, h2's exit takes its own rate over the rate of the shared link. The rest of h2's part is dropped.",
             ],
