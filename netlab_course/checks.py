@@ -273,6 +273,10 @@ class Check:
         """
         return ""
 
+    def prose(self, answer: object) -> str:  # noqa: ARG002 (a subclass looks at it)
+        """Return the sentence in an answer that a person reads, "" if there is none, as for this base class."""
+        return ""
+
     @property
     def hint(self) -> Hint:
         """An object whose call shows the next hint, from vague to precise; after the last one it shows the last one

@@ -269,6 +269,11 @@ class Repetition(Build):
         found = parse_answer(answer, self._parts, self.words)
         return "" if isinstance(found, str) or self._verdict_condition().holds_for(found) else found.verdict
 
+    def prose(self, answer: object) -> str:
+        """Return the refutation in an answer; "" if it has a figure instead, or a wrong form."""
+        found = answer if isinstance(answer, RepeatedMeasurement) else parse_answer(answer, self._parts, self.words)
+        return "" if isinstance(found, str) else found.refutation
+
     def judge(self, answer: object) -> Result:
         """Return the verdict on `answer` and show nothing; if some but not all of its four parts are still `...`, the
         message names these.

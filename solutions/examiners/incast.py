@@ -27,10 +27,10 @@ EXERCISES = {
     "prediction-words": WrittenAnswer(points=2),
     "first_drop": Exercise(points=2),
     "timer-words": WrittenAnswer(points=3),
-    # The shares are for: the rack; the seeds; no marks; one bound; in time; a bound that is not too small.
-    "timer_runs": Exercise(points=2, shares=[0.25, 0.25, 0.1, 0.1, 0.3, 1.0]),
-    # The shares are for: the rack; the seeds; no timer; in time; little room.
-    "marks_runs": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.75, 1.5]),
+    # The shares are for: the rack; the seeds; no marks; one bound; in time; as computed; the number; a reason.
+    "timer_runs": Exercise(points=2, shares=[0.2, 0.2, 0.1, 0.1, 0.3, 0.1, 0.75, 0.25]),
+    # The shares are for: the rack; the seeds; no timer; in time; as computed; the number; a reason.
+    "marks_runs": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.75, 0.25, 1.0, 0.25]),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }

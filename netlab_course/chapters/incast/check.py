@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pandas as pd
 
@@ -15,16 +16,20 @@ from netlab.base.units import MS_PER_S
 from netlab.measure.results import Run
 from netlab.runs.scenario import Scenario
 from netlab_course import replays
-from netlab_course.answers import answer_in_words
+from netlab_course.answers import answer_in_words, as_number, with_unit
 from netlab_course.chapters.incast.experiments import later_ms
 from netlab_course.chapters.incast.settings import (
     DURATION_S,
     EVERY_S,
     INITIAL_WINDOW,
+    LEAST_REST_MS,
     MAY_BE_LATE,
     MIN_RTO,
+    MIN_WINDOW,
     QUERIES,
+    ROOM_BELOW,
     SEEDS,
+    SHORT_BOUND_MS,
     SPARE_PACKETS,
     US_PER_MS,
     claimed_scenario,
@@ -49,6 +54,19 @@ MAX_DIFFERENCES = 3
 _MEASURED = "hand over the runs as nl.sweep(...) returned them."
 Runs = Mapping[int, Run]
 """Runs by seed."""
+MIN_REASON_WORDS = 6
+
+
+@dataclass(frozen=True)
+class PlannedDesign:
+    """A student's design of the rack: the number that was computed, the reason for it, and the runs with it."""
+
+    number: float
+    """The computed number: the bound in ms, or the packets for which the port has room."""
+    reason: str
+    """The student's sentence on how the number follows."""
+    runs: Runs
+    """The runs by seed."""
 
 
 def last_query_ms(table: pd.DataFrame, before_s: float = LAST_QUERY_S) -> pd.Series[float]:
@@ -141,27 +159,58 @@ def _bound_ms(runs: Runs) -> float:
 
 @dataclass(kw_only=True, repr=False)
 class Design(Build):
-    """A check of a design of the student's rack, by a run for each seed."""
+    """A check of a design of the student's rack: a computed number with a reason, and a run for each seed."""
 
-    kind: type = dict
+    kind: type = PlannedDesign
+    parts: tuple[str, str, str]
+    """The names of the number, the reason and the runs."""
     least_ms: float
     """The time in ms that no query can beat."""
     replay: replays.Replay = replays.run_again
     """Makes the runs again, to see that their times were measured."""
+    is_found: Callable[[PlannedDesign], bool]
+    """Returns whether a design has a right number and its runs are in time."""
+    _guesses: ClassVar[str] = "numbers"
+
+    def prose(self, answer: object) -> str:
+        """Return the reason in an answer; "" if the answer has a wrong form."""
+        found = self._parse(answer)
+        return "" if isinstance(found, str) else found.reason
+
+    def _parse(self, answer: object) -> PlannedDesign | str:
+        """Return a student's answer as a design, or a message about its wrong form. It must be a list or tuple of a
+        number, a sentence, and runs by seed.
+        """
+        if not isinstance(answer, (list, tuple)) or len(answer) != len(self.parts):
+            return f"expected a list of three ({', '.join(self.parts)}), got {answer_in_words(answer)}."
+        given, reason, runs = answer
+        number, complaint = as_number(given)
+        if number is None:
+            return f"{self.parts[0]}: {complaint}"
+        if not isinstance(reason, str):
+            return f"{self.parts[1]} must be a sentence in quotes, got {answer_in_words(reason)}."
+        if not isinstance(runs, dict) or not runs or not all(isinstance(run, Run) for run in runs.values()):
+            return f"{self.parts[2]} must be what nl.sweep({{...}}) returns, runs by seed, got {answer_in_words(runs)}."
+        return PlannedDesign(number, reason, runs)
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on runs by seed; anything else fails."""
-        if not isinstance(answer, dict) or not answer or not all(isinstance(run, Run) for run in answer.values()):
-            return self._result(
-                Status.FAILED, f"expected what nl.sweep({{...}}) returns, runs by seed, got {answer_in_words(answer)}."
-            )
-        return super()._judge(answer)
+        """Return the verdict on a list of a number, a reason and runs by seed; anything else fails."""
+        found = self._parse(answer)
+        return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
+
+    def _wrong_guess(self, answer: object) -> str:
+        """Return the number of a failed answer if it could be found by trial; "" if it is right and in time, or the
+        answer has a wrong form.
+        """
+        found = self._parse(answer)
+        return "" if isinstance(found, str) or self.is_found(found) else f"{found.number:g}"
 
     def doubt_about_numbers(self, answer: object) -> str:
         """Return a sentence on runs with other seeds than the exercise's, which may be chosen by luck, or with times
         that are impossible or that the same runs do not give again; "" if there are none.
         """
-        runs: Runs = answer if isinstance(answer, dict) else {}
+        found = self._parse(answer)
+        runs: Runs = {} if isinstance(found, str) else found.runs
         if tuple(_seeds(runs)) != SEEDS:
             seeds = ", ".join(map(str, _seeds(runs)))
             return f"these runs have the seeds {seeds}; the exercise asks for the seeds 1 to {len(SEEDS)}, whatever they bring."
@@ -173,31 +222,57 @@ class Design(Build):
         return "" if seed is None else f"the run with seed {seed} has other times when it is made again: {_MEASURED}"
 
 
+def _bound_slips(own: StudentValues) -> dict[float, str]:
+    """Return messages about wrong bounds in ms for a student's numbers, by the bound."""
+    limit_ms = float(own.timer_ms)
+    return {
+        limit_ms: "this is the limit itself, and a late answer does more than wait",
+        limit_ms
+        - SHORT_BOUND_MS: "the bound of 5 ms was taken from the limit; asked for is what comes on top of a bound",
+        SHORT_BOUND_MS: "this is the bound of the runs above, which was not computed for your limit",
+    }
+
+
+def _room_slips(own: StudentValues) -> dict[float, str]:
+    """Return messages about wrong rooms in packets for a student's numbers, by the room."""
+    return {
+        MIN_WINDOW * own.servers: "packets on the path need no room in the queue",
+        own.servers: "the smallest window is more than one segment",
+        INITIAL_WINDOW * own.servers: "this is with the window of a new connection; DCTCP goes on with a smaller one",
+        own.queue_packets: "this is the room of exercise 4",
+    }
+
+
+def _number_in_words(number: float, unit: str, slips: Mapping[float, str]) -> str:
+    """Return a computed number with its unit as text, with the message about the known mistake from which it is at most
+    1 away; `slips` has messages by wrong number.
+    """
+    told = with_unit(number, unit)
+    return next((f"{told}; {slip}" for wrong, slip in slips.items() if abs(number - wrong) <= 1), told)
+
+
 def _design(
     name: str,
     own: StudentValues,
     most_ms: float,
     *conditions: Condition,
-    as_good: Condition,
+    parts: tuple[str, str, str],
+    computed: Condition,
+    set_number: Callable[[Runs], float],
     any_room: bool = False,
     right: str,
     hints: Sequence[str],
 ) -> Design:
     """Return the check, with this name, of a design of the student's rack with which the queries after the first are
-    answered within `most_ms`, all but one of the runs with all seeds; `conditions` are on what the design may change, with `any_room`
-    also the room of the queue. `as_good` is on how near to its end the design goes, and holds for designs in time
-    only. `right` and `hints` are as in every check.
+    answered within `most_ms`, all but one of the runs with all seeds; `conditions` (on the runs) are on what the design
+    may change, with `any_room` also the room of the queue. `parts` names the parts of an answer, `computed` is the
+    condition on its number, and `set_number` returns that number as the runs have it. `right` and `hints` are as in
+    every check.
     """
 
     def valid(runs: Runs) -> bool:
         """Return whether these are runs of the student's rack with the seeds of the exercise."""
         return not _asked_differences(runs, own, any_room=any_room) and _has_all_seeds(runs)
-
-    def seen_in_time(runs: Runs) -> object:
-        """Return what `as_good` has seen. Raises ValueError if the runs are not in time, because it says nothing then."""
-        if not in_time(runs):
-            raise ValueError("not in time")
-        return as_good.seen(runs)
 
     def in_time(runs: Runs) -> bool:
         """Return whether these runs are valid and in time."""
@@ -205,33 +280,60 @@ def _design(
         return valid(runs) and _reached_ms(runs) <= most_ms
 
     room = "" if any_room else f" room for {own.queue_packets} packets,"
+    number, reason, runs_name = parts
+    on_runs = [
+        Condition(
+            lambda runs: not _asked_differences(runs, own, any_room=any_room),
+            f"It must be the rack of the exercise: {own.servers} servers,{room} and all queries.",
+            "rack(own.servers, ...), queries(own.servers, ...) and duration_s=10.5 make it.",
+            lambda runs: "; ".join(_asked_differences(runs, own, any_room=any_room)[:MAX_DIFFERENCES]),
+        ),
+        Condition(
+            _has_all_seeds,
+            f"There must be {len(SEEDS)} runs, one for each of the seeds 1 to {len(SEEDS)}.",
+            "nl.Scenario(..., seed=seed) sets it.",
+            lambda runs: ", ".join(map(str, _seeds(runs))),
+        ),
+        *conditions,
+        Condition(
+            in_time,
+            f"Without the first query of each run, all last answers but one must come within {most_ms:g} ms.",
+            "experiments.later_ms(run) has the time of each query. What does the slowest one wait for?",
+            lambda runs: _time_in_words(runs) + ("" if valid(runs) else ", but in other runs than asked for"),
+        ),
+    ]
     return Design(
         name=name,
+        parts=parts,
         least_ms=ideal_ms(own.servers),
+        is_found=lambda found: computed.holds_for(found) and in_time(found.runs),
         conditions=[
+            *map(_of_runs, on_runs),
             Condition(
-                lambda runs: not _asked_differences(runs, own, any_room=any_room),
-                f"It must be the rack of the exercise: {own.servers} servers,{room} and all queries.",
-                "rack(own.servers, ...), queries(own.servers, ...) and duration_s=10.5 make it.",
-                lambda runs: "; ".join(_asked_differences(runs, own, any_room=any_room)[:MAX_DIFFERENCES]),
+                lambda found: abs(set_number(found.runs) - found.number) < 1,
+                f"{runs_name} must be made with {number}.",
+                "Compute the number first, and hand it to the runs.",
+                lambda found: f"{set_number(found.runs):g} in the runs, {number} = {found.number:g}",
             ),
+            computed,
             Condition(
-                _has_all_seeds,
-                f"There must be {len(SEEDS)} runs, one for each of the seeds 1 to {len(SEEDS)}.",
-                "nl.Scenario(..., seed=seed) sets it.",
-                lambda runs: ", ".join(map(str, _seeds(runs))),
+                lambda found: len(found.reason.split()) >= MIN_REASON_WORDS and any(map(str.isdigit, found.reason)),
+                f"{reason} must be a sentence with a number in it: from what does {number} follow?",
+                "Write it before the runs. A person reads it.",
+                lambda found: with_unit(len(found.reason.split()), "words"),
             ),
-            *conditions,
-            Condition(
-                in_time,
-                f"Without the first query of each run, all last answers but one must come within {most_ms:g} ms.",
-                "experiments.later_ms(run) has the time of each query. What does the slowest one wait for?",
-                lambda runs: _time_in_words(runs) + ("" if valid(runs) else ", but in other runs than asked for"),
-            ),
-            replace(as_good, holds=lambda runs: in_time(runs) and as_good.holds(runs), seen=seen_in_time),
         ],
         right=right,
         hints=hints,
+    )
+
+
+def _of_runs(condition: Condition) -> Condition:
+    """Return the condition on a whole design that holds if `condition` holds for its runs."""
+    return replace(
+        condition,
+        holds=lambda found: condition.holds(found.runs),
+        seen=lambda found: condition.seen(found.runs),
     )
 
 
@@ -316,17 +418,19 @@ class Checks:
                 "Use one dict of sysctls for all seeds.",
                 lambda runs: "; ".join(filter(None, _sysctls(runs))) or "no sysctls",
             ),
-            as_good=Condition(
-                lambda runs: _bound_ms(runs) >= least_bound_ms(own),
-                "The bound must be larger: with a larger one, too, the queries are in time.",
-                "How much time is left between your second slowest query and the limit?",
-                lambda runs: f"{_bound_ms(runs):g} ms",
+            parts=("my_bound_ms", "my_bound_reason", "timer_runs"),
+            set_number=_bound_ms,
+            computed=Condition(
+                lambda found: least_bound_ms(own) <= found.number <= own.timer_ms - LEAST_REST_MS,
+                "my_bound_ms must be the limit less all that a late answer takes besides its wait, to a few ms.",
+                "Run your rack with 5 ms: how much of the time of its slowest queries is not the bound?",
+                lambda found: _number_in_words(found.number, "ms", _bound_slips(own)),
             ),
             right="As many packets are lost as before, but a server no longer waits 200 ms to send one again.",
             hints=[
                 "What does a server wait for when nothing is on its way any more, and which number bounds that wait from below?",
-                "A late answer takes the bound and what happens before and after the wait. How long was that with 5 ms?",
-                "Take that time from the limit, try the rest as the bound, and go down until the queries are in time.",
+                "A late answer takes the bound and what happens before and after the wait. How long is that in your rack with 5 ms?",
+                "The rest of that time happens before and after the wait, whatever the bound is. What does it leave of the limit?",
             ],
         )
         self.marks_runs = _design(
@@ -339,11 +443,13 @@ class Checks:
                 "Leave out sysctls=.",
                 lambda runs: "; ".join(filter(None, _sysctls(runs))),
             ),
-            as_good=Condition(
-                lambda runs: _queue_capacities(runs)[-1] <= math.ceil(least_room(own.servers)) + SPARE_PACKETS,
-                "The room must be smaller: with less, too, the queries are in time.",
+            parts=("my_room", "my_room_reason", "marks_runs"),
+            set_number=lambda runs: _queue_capacities(runs)[-1],
+            computed=Condition(
+                lambda found: -ROOM_BELOW <= found.number - math.ceil(least_room(own.servers)) <= SPARE_PACKETS,
+                f"my_room must follow from the smallest windows, to at most {SPARE_PACKETS} packets more.",
                 "How few packets can all servers together have on the way, and where are those?",
-                lambda runs: f"{_queue_capacities(runs)[-1]} packets",
+                lambda found: _number_in_words(found.number, "packets", _room_slips(own)),
             ),
             any_room=True,
             right="The servers learn of the queue before it is full, so that a timer is hardly ever needed.",

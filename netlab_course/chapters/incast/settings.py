@@ -28,7 +28,13 @@ SEEDS = (1, 2, 3, 4, 5)
 MAY_BE_LATE = 1
 """The queries of all seeds together that may be late: a lost retransmission doubles the timer."""
 BOUND_BELOW_LIMIT_MS = 15
-"""The time in ms by which the bound of a design may be below the limit. A late answer takes 10 to 11 ms more than it."""
+"""The time in ms by which the bound of a design may be below the limit. A late answer takes 6 to 11 ms more than it."""
+LEAST_REST_MS = 6
+"""The least time in ms that a late answer takes besides the bound."""
+SHORT_BOUND_MS = 5
+"""The bound in ms of the runs that the notebook shows before the exercise."""
+ROOM_BELOW = 5
+"""The packets by which a room may be below the computed one if its runs are in time."""
 SPARE_PACKETS = 3
 """The packets for which a design may have more room than needed."""
 MIN_WINDOW = 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from netlab_course.chapters import incast
 from netlab_course.chapters.incast import settings
 from netlab_course.chapters.incast.check import LAST_QUERY_S, last_query_ms
 from netlab_course.checks import Status
+from netlab_course.tries import TryCounter
 from tests.chapters.checking import failure_text, passes
 
 PLAIN: dict[str, Any] = {}
@@ -57,6 +59,22 @@ def stand_in(
 def stand_ins(own: Any, **words: Any) -> dict[int, Run]:
     """A run of this kind for each seed of the exercises."""
     return {seed: stand_in(own, seed=seed, **words) for seed in settings.SEEDS}
+
+
+REASON = "A late answer takes 11 ms more than the bound."
+
+
+def timer(own: Any, bound_ms: float, runs: Any = None, reason: str = REASON, **words: Any) -> list[Any]:
+    """What a student hands over who computed this bound and made these runs with it."""
+    made = stand_ins(own, **{"last_ms": own.timer_ms - 1, "sysctls": bound(bound_ms), **words})
+    return [bound_ms, reason, made if runs is None else runs]
+
+
+def room(own: Any, packets: float, **words: Any) -> list[Any]:
+    """What a student hands over who computed this room and made runs with it."""
+    marks: dict[str, Any] = {"congestion": "dctcp", "port": settings.step(8), "last_ms": own.marks_ms - 1}
+    made = stand_ins(own, **{**marks, "queue_packets": packets, **words})
+    return [packets, "Each of the servers sends 2 segments.", made]
 
 
 def bound(milliseconds: float) -> dict[str, Any]:
@@ -134,36 +152,81 @@ def test_no_copy_has_the_right_number_without_the_packets_on_the_path() -> None:
 @pytest.mark.slow
 def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: Any) -> None:
     own, check = chapter.own, chapter.check.timer_runs
-    large = bound(own.timer_ms - 12)
-    passes(check, stand_ins(own, last_ms=own.timer_ms - 1, sysctls=large))
+    large_ms = own.timer_ms - 12
+    large = bound(large_ms)
+    passes(check, timer(own, large_ms))
     cases = {
-        "must come within": stand_ins(own, last_ms=own.timer_ms + 1, sysctls=large),
-        "It must be the rack of the exercise": stand_ins(own, servers=8, sysctls=large),
-        f"queue_packets=1000, not {own.queue_packets}": stand_ins(own, queue_packets=1000, sysctls=large),
-        "response_bytes=1000, not 32000": stand_ins(own, response_bytes=1000, sysctls=large),
-        "count=2, not 20": stand_ins(own, count=2, sysctls=large),
-        "Only the bound may differ": stand_ins(own, congestion="dctcp", port=settings.step(), sysctls=large),
-        "and no other sysctl": stand_ins(own, sysctls={**large, "net.ipv4.tcp_ecn": 1}),
-        "The bound must be larger": stand_ins(own, sysctls=bound(5)),
+        "must come within": {"last_ms": own.timer_ms + 1},
+        "It must be the rack of the exercise": {"servers": 8},
+        f"queue_packets=1000, not {own.queue_packets}": {"queue_packets": 1000},
+        "response_bytes=1000, not 32000": {"response_bytes": 1000},
+        "count=2, not 20": {"count": 2},
+        "Only the bound may differ": {"congestion": "dctcp", "port": settings.step()},
+        "and no other sysctl": {"sysctls": {**large, "net.ipv4.tcp_ecn": 1}},
+        "timer_runs must be made with my_bound_ms": {"sysctls": bound(large_ms - 2)},
+        "my_bound_reason must be a sentence with a number in it": {"reason": "The wait and what comes before it."},
         "There must be 5 runs, one for each of the seeds 1 to 5": {
-            key: stand_in(own, sysctls=large) for key in settings.SEEDS
+            "runs": {key: stand_in(own, sysctls=large) for key in settings.SEEDS}
         },
+        "to the same number": {
+            "runs": {**stand_ins(own, sysctls=large), 3: stand_in(own, seed=3, sysctls=bound(large_ms - 1))}
+        },
+        "timer_runs must be what nl.sweep({...}) returns": {"runs": {1: 9.0}},
+        "got an object of type Run": {"runs": stand_in(own, sysctls=large)},
+        "my_bound_reason must be a sentence in quotes": {"reason": 11},  # type: ignore[dict-item]
     }
-    for sentence, runs in cases.items():
-        assert sentence in failure_text(check, runs), sentence
-    other = {**stand_ins(own, sysctls=large), 3: stand_in(own, seed=3, sysctls=bound(own.timer_ms - 13))}
-    assert "to the same number" in failure_text(check, other)
-    for answer in (5000, stand_in(own, sysctls=large), {}, {1: 9.0}):
-        assert "expected what nl.sweep({...}) returns" in failure_text(check, answer)
-    assert "got an object of type Run" in failure_text(check, stand_in(own, sysctls=large))
-    late = failure_text(check, stand_ins(own, last_ms=own.timer_ms + 1, sysctls=bound(5)))
-    assert "must come within" in late and "must be larger" not in late, (
-        "a late design says nothing about a larger bound"
-    )
+    for sentence, words in cases.items():
+        assert sentence in failure_text(check, timer(own, large_ms, **words)), sentence
+    for answer in (5000, stand_ins(own, sysctls=large), [1, 2]):
+        assert "expected a list of three (my_bound_ms" in failure_text(check, answer)
 
 
-def doubts(check: Any, runs: dict[int, Run], again: dict[int, Run]) -> str:
-    """Return what a notebook says to runs that pass, and whose repetitions are `again`."""
+@pytest.mark.slow
+@pytest.mark.parametrize("token", ["", "anna", "t3"])
+def test_no_message_on_a_number_tells_its_side_but_that_of_a_known_mistake(token: str) -> None:
+    """A bound in time that is too small and a late one that is too large hear the same of their number."""
+    chapter = incast.begin(token)
+    own, check = chapter.own, chapter.check.timer_runs
+    asked = "must be the limit less all that a late answer takes besides its wait"
+    for bound_ms in range(1, own.timer_ms + 10):
+        told = failure_text(check, timer(own, bound_ms, last_ms=own.timer_ms + 1))
+        right = own.timer_ms - 15 <= bound_ms <= own.timer_ms - 6
+        assert (asked in told) == (not right), bound_ms
+        assert not re.search(r"larger|smaller|too (large|small|much|little|few|many)|higher|lower", told), told
+    assert "this is the limit itself" in failure_text(check, timer(own, own.timer_ms))
+    assert "was not computed for your limit" in failure_text(check, timer(own, 5))
+    least, rooms = math.ceil(settings.least_room(own.servers)), chapter.check.marks_runs
+    for packets in range(least - 5, least + 4):
+        passes(rooms, room(own, packets))
+    for packets in (least - 6, least + 4, 128):
+        told = failure_text(rooms, room(own, packets))
+        assert "must follow from the smallest windows" in told and not re.search(r"\b(larger|smaller)\b", told)
+    assert "packets on the path need no room" in failure_text(rooms, room(own, 2 * own.servers))
+
+
+def test_different_wrong_numbers_of_a_design_are_counted(chapter: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    own, seen = chapter.own, set()
+
+    def record(_key: str, guess: str) -> int:
+        seen.add(guess)
+        return len(seen)
+
+    check = replace(chapter.check.timer_runs)
+    check.tries = TryCounter(record, lambda _key: len(seen))
+    for bound_ms, reason in ((5, REASON), (5, REASON), (15, REASON), (own.timer_ms - 12, "Short.")):
+        check(timer(own, bound_ms, reason=reason))
+    assert seen == {"5", "15"}, "a right number with a reason that is too short was not guessed"
+    assert "Wrong numbers so far: 2." in capsys.readouterr().out
+
+
+def test_the_reason_of_a_design_is_for_a_person_to_read(chapter: Any) -> None:
+    assert chapter.check.timer_runs.prose(timer(chapter.own, 20)) == REASON
+    assert chapter.check.timer_runs.prose([20, 5, {}]) == chapter.check.timer_runs.prose(5) == ""
+    assert chapter.check.ideal.prose(slope) == ""
+
+
+def doubts(check: Any, runs: list[Any], again: dict[int, Run]) -> str:
+    """Return what a notebook says to a design that passes, and whose runs are `again` when they are repeated."""
     passes(check, runs)
     made = replace(check, replay=lambda scenarios: {seed: again[seed] for seed in scenarios})
     if not again:
@@ -174,43 +237,48 @@ def doubts(check: Any, runs: dict[int, Run], again: dict[int, Run]) -> str:
 @pytest.mark.slow
 def test_a_design_must_hold_with_the_seeds_of_the_exercise_and_with_measured_times(chapter: Any) -> None:
     own, check = chapter.own, chapter.check.timer_runs
-    right: dict[str, Any] = {"sysctls": bound(own.timer_ms - 12), "last_ms": own.timer_ms - 1}
-    runs = stand_ins(own, **right)
+    large_ms = own.timer_ms - 12
+    right: dict[str, Any] = {"sysctls": bound(large_ms), "last_ms": own.timer_ms - 1}
+    runs = timer(own, large_ms)
     assert doubts(check, runs, stand_ins(own, **right)) == ""
     assert doubts(check, runs, {}) == "", "what cannot be repeated here is believed"
     lucky = {seed: stand_in(own, seed=seed + 6, **right) for seed in settings.SEEDS}
-    assert "these runs have the seeds 7, 8, 9, 10, 11; the exercise asks" in doubts(check, lucky, lucky)
+    assert "these runs have the seeds 7, 8, 9, 10, 11; the exercise asks" in doubts(
+        check, timer(own, large_ms, lucky), lucky
+    )
     later = stand_ins(own, **right) | {4: stand_in(own, seed=4, **{**right, "last_ms": 200})}
     assert "the run with seed 4 has other times" in doubts(check, runs, later)
     best = stand_ins(own, **{**right, "last_ms": 0.9 * settings.ideal_ms(own.servers)})
-    assert "less than the ideal time: hand over the runs" in doubts(check, best, best)
+    assert "less than the ideal time: hand over the runs" in doubts(check, timer(own, large_ms, best), best)
 
 
 @pytest.mark.parametrize("key", ["timer_runs", "marks_runs"])
 def test_a_smaller_rack_is_in_time_for_no_points(chapter: Any, key: str) -> None:
-    told = failure_text(getattr(chapter.check, key), stand_ins(chapter.own, last_ms=0.6, servers=2))
+    answer = [1, REASON, stand_ins(chapter.own, last_ms=0.6, servers=2)]
+    told = failure_text(getattr(chapter.check, key), answer)
     assert "It must be the rack of the exercise" in told and "0.6 ms, but in other runs than asked for" in told
 
 
 def test_an_answer_that_did_not_arrive_is_not_in_time(chapter: Any) -> None:
     runs = stand_ins(chapter.own)
     runs[5].requests.loc[runs[5].requests.index[-1], "completion_s"] = math.nan
-    assert "an answer that did not arrive" in failure_text(chapter.check.timer_runs, runs)
-    short = stand_ins(chapter.own)
+    check, own = chapter.check.timer_runs, chapter.own
+    assert "an answer that did not arrive" in failure_text(check, timer(own, 20, runs))
+    short = stand_ins(own)
     short[2] = replace(short[2], requests=short[2].requests[short[2].requests["request"] < 5])
-    assert "an answer that did not arrive" in failure_text(chapter.check.timer_runs, short), "queries not made"
+    assert "an answer that did not arrive" in failure_text(check, timer(own, 20, short)), "queries not made"
 
 
 def test_one_query_of_all_seeds_may_be_late_and_not_two(chapter: Any) -> None:
     own, check = chapter.own, chapter.check.timer_runs
-    runs = stand_ins(own, last_ms=own.timer_ms - 1, sysctls=bound(own.timer_ms - 12))
+    answer = timer(own, own.timer_ms - 12)
     for seed, late in ((1, False), (4, True)):
-        table = runs[seed].requests
+        table = answer[-1][seed].requests
         table.loc[table.index[-1], "completion_s"] = 0.3
         if late:
-            assert "Seen: 300.0 ms" in failure_text(check, runs)
+            assert "Seen: 300.0 ms" in failure_text(check, answer)
         else:
-            passes(check, runs)
+            passes(check, answer)
 
 
 @pytest.mark.slow
@@ -219,18 +287,14 @@ def test_marks_with_little_room_pass_and_a_shorter_timer_does_not(chapter: Any) 
     # By hand: 24 servers with 2 segments each, of which 8.256 are on the path.
     assert settings.least_room(24) == pytest.approx(39.744, abs=5e-4)
     least = math.ceil(settings.least_room(own.servers))
-    marks: dict[str, Any] = {"congestion": "dctcp", "port": settings.step(8), "last_ms": own.marks_ms - 1}
-    passes(check, stand_ins(own, queue_packets=least + 3, **marks))
-    for room in (least + 4, own.queue_packets, 128):
-        assert (
-            f"The room must be smaller: with less, too, the queries are in time. Seen: {room} packets."
-            in failure_text(check, stand_ins(own, queue_packets=room, **marks))
-        )
-    room = {"queue_packets": least}
-    assert "No sysctl may be set" in failure_text(check, stand_ins(own, sysctls=bound(5), **room, **marks))
-    late = {**marks, "last_ms": own.marks_ms + 1}
-    assert f"Seen: {own.marks_ms + 1:.1f} ms." in failure_text(check, stand_ins(own, **room, **late))
-    assert "It must be the rack" in failure_text(check, stand_ins(own, servers=4, **room, **marks))
+    passes(check, room(own, least + 3))
+    for packets in (least + 4, own.queue_packets, 128):
+        assert "my_room must follow from the smallest windows" in failure_text(check, room(own, packets))
+    assert "No sysctl may be set" in failure_text(check, room(own, least, sysctls=bound(5)))
+    late = room(own, least, last_ms=own.marks_ms + 1)
+    assert f"Seen: {own.marks_ms + 1:.1f} ms." in failure_text(check, late)
+    assert "It must be the rack" in failure_text(check, room(own, least, servers=4))
+    assert "marks_runs must be made with my_room" in failure_text(check, room(own, least, queue_packets=64))
 
 
 def finding(own: Any, last_ms: Any, verdict: str = "undecided") -> list[Any]:
