@@ -66,14 +66,7 @@ nl.plots.topology(steady, title="Two senders, one slow link")
 # | $t_f$ | `frame_ms` | ms | time in which the link sends a full frame (1448 bytes of data, 66 of headers): $8 \cdot 1514 / (1000 R)$ |
 # | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
 #
-# **Little's law**: the data in flight is the rate times the round-trip time. As long as the window is smaller than
-# what the path holds, no packet waits: $T = T_0$, and $G$ grows with $W$. Once the link is full it sends one frame in each $t_f$. Between a
-# segment and its acknowledgement it sends all $W$ frames of a window: $T = W t_f$. So
-#
-# $$T = \max\left(T_0,\; W t_f\right).$$
-#
-# This holds for a single flow with a fixed window. **Power** is $G/T$: more is better. At which window
-# does it peak, by these formulas?
+# **Little's law**: the data in flight is the rate times the round-trip time. **Power** is $G/T$: more is better.
 
 # %% [markdown] id="fixed-text"
 # ### Run it
@@ -106,16 +99,45 @@ runs = nl.sweep({segments: with_window(segments) for segments in (10, 20, 33, 50
 fixed = experiments.windows_table(runs)
 experiments.windows_figure(fixed)
 
+# %% [markdown] id="delay-text"
+# ### Exercise 1: derive the RTT
+#
+# Which $T$ does a fixed window give to a flow alone? As long as no packet waits, it is easy. If the window is larger than what the path holds, the link is always busy: how many frames of 1514 bytes does it send between a segment and its
+# acknowledgement, and how long does that take? Write one function for both. A worked number to test yourself: [[worked_window]] segments at [[worked_rate_mbps]] Mbit/s, on a path of 20 ms, have an RTT
+# of [[worked_rtt_ms:.4g]] ms. Tolerance: [[tolerance]].
+
+
+# %% id="delay"
+def rtt_ms(window_segments, rate_mbps, base_rtt_ms):
+    """The RTT of a flow alone with a fixed window, in ms."""
+    # BEGIN SOLUTION
+    return max(base_rtt_ms, window_segments * 1514 * 8 / (rate_mbps * 1000))
+    # END SOLUTION
+
+
+# %% id="delay-check" tags=["minutes-8"]
+chapter.check.delay(rtt_ms)
+
+# %% [markdown] id="delay-why"
+# <details><summary><b>The formula</b> (Open it when you have your own.)</summary>
+#
+# As long as no packet waits, $T = T_0$. Between a segment and its acknowledgement a busy link sends all $W$ frames of a window: $T = W t_f$. So $T = \max(T_0,\; W t_f)$.
+#
+# </details>
+#
+# At which window does power have its peak, by your function? Say it before you run the next two cells.
+
 # %% id="fixed-table"
-fixed["theory_ms"] = [experiments.rtt_ms(size, 10, 40) for size in fixed["window"]]
+by_theory = chapter.check.delay.take(rtt_ms, chapter.check.delay.reference)
+fixed["theory_ms"] = [by_theory(size, 10, 40) for size in fixed["window"]]
 fixed["power"] = 1e3 * fixed["goodput_mbps"] / fixed["rtt_ms"]
 print(fixed.round(2).to_string(index=False, col_space=7))
+measured = fixed.set_index("window")
+in_flight_kbit = 10 * 1448 * 8 / 1000
 goodput_prediction.compare(
-    fixed.set_index("window").loc[10, "goodput_mbps"], theory=experiments.goodput_mbps(10)
+    measured.loc[10, "goodput_mbps"], theory=in_flight_kbit / by_theory(10, 10, 40)
 )
-rtt_prediction.compare(
-    fixed.set_index("window").loc[200, "rtt_ms"], theory=experiments.rtt_ms(200, 10, 40)
-)
+rtt_prediction.compare(measured.loc[200, "rtt_ms"], theory=by_theory(200, 10, 40))
 
 # %% [markdown] id="prediction-words" tags=["minutes-4"]
 # ### What did your model lack?
@@ -160,24 +182,13 @@ print(f"between 28 and 44 segments, {powers.idxmax()} have the greatest power")
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # Below 33 segments the measured RTT is [[two to three milliseconds longer = bool((fixed.query("window < 33")["rtt_ms"] - 40).between(2, 3).all())]] than $T_0$: each frame takes 1.2 ms to be sent,
-# and an acknowledgement often waits for a second segment, which theory leaves out. (So it should be two frames' times: see "two frames longer", after the summary.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
+# and an acknowledgement often waits for a second segment, which theory leaves out. So it should be the time of two frames. Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
 #
 # The curve has a corner at the window that just fills the path. Up to it a larger window buys rate and costs no delay; beyond it a larger window buys delay and no rate. So power has its peak there (Kleinrock, 1979). Of these six windows
 # [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]] has the greatest power. Between 28 and 44, tried one by one, it is [[35 = powers.idxmax() | .0f]]: the measured RTT begins to grow two segments later than in theory, because one segment is always being
 # sent and one waits for its acknowledgement.
 #
 # </details>
-#
-# ### Exercise 1: the best window
-#
-# Your link has [[rate_mbps]] Mbit/s and an RTT of [[base_rtt_ms]] ms with an empty queue. Which fixed window has the greatest power? You may run five
-# windows at most, so think first. Build your network (`delay_ms` is half of the RTT), and look at `experiments.windows_table({20: nl.run(with_window(20, your_network))})`. Tolerance: [[tolerance]].
-
-# %% id="best"
-best_window = own.rate_mbps * own.base_rtt_ms * 1000 / 8 / 1514  # SOLUTION
-
-# %% id="best-check" tags=["minutes-8"]
-chapter.check.best(best_window)
 
 # %% [markdown] id="aimd-text"
 # ## A window that moves
@@ -415,7 +426,7 @@ nl.plots.time_series(
 # controls that look at delay can keep it short, and starve beside the others. "This one is better" needs an interval, and
 # it holds for the networks and neighbours that were tried.
 
-# %% [markdown] id="delay-text"
+# %% [markdown] id="longer-text"
 # ## Optional: two frames longer
 #
 # Is the RTT of a small window longer by the time of two frames? A frame of 1.2 ms at 10 Mbit/s takes 2.4 ms at 5 and 0.6 ms at 20. How much longer will it be there?
@@ -433,22 +444,16 @@ for rate_mbps in (5, 20):
 # %% [markdown] id="rtt-text"
 # It is [[5.0 = longer_ms[5] | .1f]] ms at 5 Mbit/s and [[1.2 = longer_ms[20] | .1f]] ms at 20.
 #
-# ## Optional: the RTT of a window
+# ## Optional: the best window of your link
 #
-# An optional exercise, with no points. Write the function that gives $T$. A worked number to test yourself: [[worked_window]] segments at [[worked_rate_mbps]] Mbit/s, on a path of 20 ms, have an RTT
-# of [[worked_rtt_ms:.4g]] ms. Tolerance: [[tolerance]].
+# An optional exercise, with no points. Your link has [[rate_mbps]] Mbit/s and an RTT of [[base_rtt_ms]] ms with an empty queue. Which fixed window has the greatest power? You may run five
+# windows at most, so think first. Build your network (`delay_ms` is half of the RTT), and look at `experiments.windows_table({20: nl.run(with_window(20, your_network))})`. Tolerance: [[tolerance]].
 
+# %% id="best"
+best_window = own.rate_mbps * own.base_rtt_ms * 1000 / 8 / 1514  # SOLUTION
 
-# %% id="delay"
-def rtt_ms(window_segments, rate_mbps, base_rtt_ms):
-    """The RTT of a flow alone with a fixed window, in ms."""
-    # BEGIN SOLUTION
-    return max(base_rtt_ms, window_segments * 1514 * 8 / (rate_mbps * 1000))
-    # END SOLUTION
-
-
-# %% id="delay-check"
-chapter.check.delay(rtt_ms)
+# %% id="best-check"
+chapter.check.best(best_window)
 
 # %% [markdown] id="contest-text"
 # ## Optional: the contest

@@ -1,10 +1,30 @@
 """Mark the chapter "Your own congestion control": its points and hidden cases. For instructors only."""
 
-from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
+from typing import Any
+
+from netlab_classroom.grading.examiner import Draw, Exercise, WrittenAnswer
+
+
+def _window(draw: Draw) -> dict[str, Any]:
+    return {
+        "window_segments": draw.whole(4, 300),
+        "rate_mbps": draw.between(2, 40),
+        "base_rtt_ms": draw.whole(5, 200),
+    }
+
 
 EXERCISES = {
     "prediction-words": WrittenAnswer(points=2),
-    "best": Exercise(points=2),
+    "delay": Exercise(
+        points=2,
+        cases=_window,
+        number=10,
+        edges=[
+            {"window_segments": 1, "rate_mbps": 10, "base_rtt_ms": 80},
+            {"window_segments": 400, "rate_mbps": 3, "base_rtt_ms": 10},
+        ],
+        same_as=["experiments.rtt_ms"],
+    ),
     # The shares are for: slow start; alone; halves, no timeout; adds one; two of it.
     "aimd": Exercise(points=3, shares=[0.5, 0.25, 1.0, 1.0, 0.25]),
     # The shares are for: power and goodput, which neither AIMD nor a window that never changes has; goodput; two of it; their queue.
@@ -15,5 +35,5 @@ EXERCISES = {
 }
 
 UNMARKED = {
-    "delay": "It stands after the summary: who stops there must not lose points by it. Its check says what is right."
+    "best": "It stands after the summary: who stops there must not lose points by it. Its check says what is right."
 }
