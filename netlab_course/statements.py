@@ -128,7 +128,7 @@ class Statement:
         # Whole numbers without a unit may count seeds or runs.
         if any(compared for _, compared in numbers) and all(map(self._is_too_weak, (number for number, _ in numbers))):
             return f"another number than {with_unit(self.number, unit)}"
-        side = r"|".join((_ABOVE, _BELOW, *_OTHER_SIDE.values(), _IN_DOUBT))
+        side = r"|".join((_ABOVE_WORDS, _BELOW_WORDS, *_OTHER_SIDE_WORDS.values(), _DOUBT_WORDS))
         held = re.search(rf"(?<!\w)(?:{_HOLDS})\s+(?:the (?:number|value)?\s*|{_NUMBER})", words)
         if held and not _found(side, words):
             return "an interval that holds the number; it leaves the statement undecided"

@@ -1,7 +1,8 @@
-"""Repetition of runs by a check: tables of honest seeds agree with it, and those of chosen seeds do not."""
+"""Repetition of a student's runs: which seeds of a table are run again."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,60 +10,55 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.runs.replications import table_of
 from netlab_course import replays
-from tests.course.fake_runs import FakeRun, no_replay, replay_of
-
-ALL = range(1, 1001)
-SCENARIO = nl.Scenario(nl.topologies.dumbbell(), [nl.Tcp("h1", "h3")], duration_s=10).to_dict()
+from netlab_course.chapters import congestion_collapse
+from netlab_course.repetition import Repetition
 
 
-def values(table: pd.DataFrame) -> pd.Series[float]:
-    return table.set_index("seed")["goodput_mbps"]
+def seed_table(check: Repetition, values: Any) -> Any:
+    """A table with this value for each of the seeds 1, 2, ..., and the function that takes it from a table."""
+    table = pd.DataFrame({"seed": range(1, len(values) + 1), "flow": "a", "found": values})
+    table.attrs["scenario"] = check.scenario().to_dict()
+    return table, lambda given: given["found"]
 
 
-@pytest.fixture(params=["normal", "exponential", "two values"])
-def population(request: pytest.FixtureRequest) -> pd.DataFrame:
-    """The runs of all seeds, with values of this distribution."""
-    drawn = np.random.default_rng(7)
-    values = {
-        "normal": drawn.normal(10, 1, len(ALL)),
-        "exponential": drawn.exponential(10, len(ALL)),
-        "two values": drawn.choice([9.0, 10.0], len(ALL)),
-    }[request.param]
-    rows = [pd.DataFrame([{"flow": "a", "goodput_mbps": value, "error": None}]) for value in values]
-    return table_of(SCENARIO, {seed: FakeRun(row) for seed, row in zip(ALL, rows, strict=True)})  # type: ignore[misc]
+@pytest.mark.parametrize("place", range(20))
+def test_one_edited_value_that_moves_the_mean_is_among_the_first_that_are_repeated(
+    place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Moved by a half width, no more; the others keep their scatter."""
+    check = congestion_collapse.begin().check.repeated
+    honest = np.random.default_rng(place).normal(10, 1, 20)
+    monkeypatch.setattr(replays, "table_of", lambda _scenario, runs: pd.DataFrame({"found": [*runs.values()]}))
+    monkeypatch.setattr(replays, "MAX_S", 0)
+
+    def again(scenarios: Any) -> Any:
+        return {seed: honest[seed - 1] for seed in scenarios}
+
+    table, values = seed_table(check, honest)
+    assert replays.invented_value(table, values, again) is None
+    for shift in (-1.1, 1.1):
+        edited = honest.copy()
+        # Seen from its middle, a value must move by n half widths to move the mean by one.
+        edited[place] += shift * len(honest) * nl.interval(honest).half_width
+        table, values = seed_table(check, edited)
+        assert replays.invented_value(table, values, again) == (place + 1, edited[place], honest[place])
 
 
-def of_seeds(population: pd.DataFrame, seeds: Any) -> pd.DataFrame:
-    return population[population["seed"].isin(list(seeds))]
+def test_all_seeds_are_repeated_if_there_is_time_and_the_outliers_if_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    check = congestion_collapse.begin().check.repeated
+    honest = [5.0, 5.1, 4.9, 9.0, 5.2, 4.8, 1.0, 5.0, math.nan]
+    table, values = seed_table(check, honest)
+    monkeypatch.setattr(replays, "table_of", lambda _scenario, runs: pd.DataFrame({"found": [*runs.values()]}))
+    for limit_s, number in ((0, replays.TOGETHER), (math.inf, len(honest))):
+        monkeypatch.setattr(replays, "MAX_S", limit_s)
+        seen: list[int] = []
 
+        def again(scenarios: Any, seen: list[int] = seen) -> Any:
+            seen.extend(scenarios)
+            return {seed: honest[seed - 1] for seed in scenarios}
 
-def other_mean(population: pd.DataFrame, seeds: Any) -> Any:
-    return replays.mean_of_other_seeds(of_seeds(population, seeds), values, replay_of(population))
-
-
-def test_honest_seeds_are_seldom_doubted(population: pd.DataFrame) -> None:
-    drawn = np.random.default_rng(8)
-    doubted = [other_mean(population, drawn.choice(ALL, 16, replace=False)) is not None for _ in range(200)]
-    assert sum(doubted) <= 4, "at most 2 %"
-
-
-def test_seeds_chosen_by_their_results_are_noticed(population: pd.DataFrame) -> None:
-    some = of_seeds(population, range(100, 150))
-    for chosen in (some.nlargest(10, "goodput_mbps"), some.nsmallest(10, "goodput_mbps")):
-        assert other_mean(population, chosen["seed"]) is not None
-
-
-def test_the_first_seeds_need_no_other_runs(population: pd.DataFrame) -> None:
-    def replay(_scenarios: Any) -> Any:
-        raise AssertionError("no run is needed")
-
-    assert replays.mean_of_other_seeds(of_seeds(population, range(1, 9)), values, replay) is None
-
-
-def test_a_machine_that_cannot_measure_doubts_nothing(population: pd.DataFrame) -> None:
-    best = population.nlargest(9, "goodput_mbps")
-    best.attrs = population.attrs
-    assert replays.mean_of_other_seeds(best, values, no_replay) is None
-    assert not replays.doubt_about_tables({"my_table": best}, values, "Mbit/s", no_replay)
+        assert replays.invented_value(table, values, again) is None
+        assert len(seen) == number and set(seen[:3]) == {9, 4, 7}
+    seen.clear()
+    assert replays.invented_value(table, values, lambda _scenarios: {}) is None, "what cannot be repeated is believed"
