@@ -93,6 +93,9 @@ class Repetition(Build):
         """Set the usual conditions and a last hint, on the figure or on the refutation, unless the check was made with
         conditions of its own.
         """
+        if not self.with_figure:
+            said = "theory" if self.statement is None else f'"{self.statement.in_words(self.unit)}"'
+            self.prose_asked = f"Which result would refute {said}?"
         if not self.conditions:
             last = (
                 f"my_figure = {self.plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "

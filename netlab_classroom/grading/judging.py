@@ -343,6 +343,7 @@ class Examination:
         try:
             answer = self._decode_answer(message, wanted.key)
             mark.value = format_answer(answer, check)
+            mark.prose, mark.prose_asked = one_line(check.prose(answer), MAX_SENTENCE_CHARACTERS), check.prose_asked
             grade(mark, exercise, check, answer, self._edition, self._seed_of(wanted.key))
         except NetlabError as error:
             mark.status, mark.sentences = FAILED, [str(error)]

@@ -12,13 +12,25 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab_classroom.grading import flags, grade, judging, marking, merged, report_pages, report_tables, reports
+from netlab_classroom.grading import (
+    flags,
+    grade,
+    judging,
+    marking,
+    master,
+    merged,
+    reading,
+    report_pages,
+    report_tables,
+    reports,
+)
 from netlab_classroom.grading.grade import GradedClass
-from netlab_classroom.grading.judging import Job
+from netlab_classroom.grading.judging import Examination, Job
 from netlab_classroom.grading.roster import RosterEntry
 from netlab_course.tries import WRONG_TRIES
 from tests.grading import classroom, model
 
+ROOT = Path(__file__).parents[2]
 RIGHT = {key: classroom.RIGHT_ANSWERS[key] for key in ("limit", "letter", "search", "why-words")}
 SLIP = "def limit_mbps(rate_mbps, payload_bytes):\n    return rate_mbps"
 HANDED_IN = {
@@ -196,6 +208,40 @@ def test_flagged_answer_is_marked_in_the_review(graded: GradedClass) -> None:
     page = report_pages.review_html(replace(graded, flags=[flag]))
     assert "Flag: the same words, with ben. &lt;i&gt;Alike." in page and "with anna." in page
     assert page.count('class="flag"') == 2
+
+
+def test_sentences_in_answers_in_code_are_shown_with_their_question_and_cell(graded: GradedClass) -> None:
+    page = report_pages.review_html(graded)
+    assert "Sentences in answers in code" not in page
+    results = [{**each, "exercises": [{**mark} for mark in each["exercises"]]} for each in graded.results]
+    said = {"anna": "An interval <b>below</b> 3 ms.", "ben": ""}
+    for result in results[:2]:
+        (mark,) = (each for each in result["exercises"] if each["key"] == "limit")
+        mark["prose"], mark["prose_asked"] = said[result["student"]], 'Which result would refute "more than 3 ms"?'
+    page = report_pages.review_html(replace(graded, results=results))
+    _, _, sentences = page.partition("Sentences in answers in code")
+    assert "Which result would refute &#34;more than 3 ms&#34;?" in sentences
+    assert "anna: passed, 3 of 3 points" in sentences and "ben" not in sentences
+    assert "An interval &lt;b&gt;below&lt;/b&gt; 3 ms." in sentences and "return rate_mbps * payload_bytes" in sentences
+
+
+@pytest.mark.library
+@pytest.mark.slow
+def test_a_refutation_and_a_reason_reach_the_review(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.UnisolatedSandbox)
+    wanted = {
+        "congestion_collapse": ("repeated", "Which result would refute", "An interval of h1's goodput that lies below"),
+        "incast": ("marks_runs", "From what does my_room follow?", "2 segments of each server, less 8.26"),
+    }
+    for topic, (key, asked, sentence) in wanted.items():
+        chapter = master.find(topic, ROOT)
+        edition = chapter.edition("anna")
+        (cell,) = (each for each in edition.answer_cells if each.key == key)
+        solution = next(each.source for each in edition.solved if each.id == cell.id)
+        taken = {key: reading.compose(edition.provided_cells, cell.id, solution)}
+        mark = Examination(Job("anna", None, chapter.source), edition, chapter.exercises()).marks([cell], taken)[key]
+        assert mark.status == marking.PASSED, mark.sentences
+        assert mark.prose_asked.startswith(asked) and mark.prose.startswith(sentence), mark
 
 
 def test_each_row_of_the_review_is_one_line_that_no_spreadsheet_takes_for_a_formula(graded: GradedClass) -> None:

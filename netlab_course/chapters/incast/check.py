@@ -172,6 +172,10 @@ class Design(Build):
     """Returns whether a design has a right number and its runs are in time."""
     _guesses: ClassVar[str] = "numbers"
 
+    def __post_init__(self) -> None:
+        """Set the question that the reason replies to."""
+        self.prose_asked = f"From what does {self.parts[0]} follow?"
+
     def prose(self, answer: object) -> str:
         """Return the reason in an answer; "" if the answer has a wrong form."""
         found = self._parse(answer)
