@@ -37,7 +37,7 @@ from netlab_course.repeated_measurements import (
 from netlab_course.repeated_tables import count_seeds, is_complete
 from netlab_course.rounded_intervals import agrees, have_equal_numbers, interval_of, places, shows
 from netlab_course.scenario_differences import repeats, scenario_in_words
-from netlab_course.statements import STATEMENT_VERDICTS, Statement
+from netlab_course.statements import STATEMENT_VERDICTS, UNDECIDED, Statement
 
 _UNIT_FACTORS = (1e-6, 1e-3, 1e-2, 1 / 8, 8.0, 1e2, 1e3, 1e6)
 """Factors between units that are taken for one another: s and ms, bytes and bits, fractions and per cent."""
@@ -48,8 +48,8 @@ MIN_SEEDS, MAX_SEEDS = 8, 30
 MIN_REFUTATION_WORDS = 4
 UNJUDGED = "A person reads my_refutation: the side that it names was not checked here."
 """The sentence about a right answer whose refutation may be on either side of the statement's number."""
-
-"""The end of a sentence on numbers that were not measured."""
+MORE_SEEDS = "At this number of seeds. Four times as many make an interval half as wide."
+"""The sentence about a right answer that is undecided."""
 
 Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 
@@ -141,7 +141,7 @@ class Repetition(Build):
         return (
             "First my_refutation, a sentence: which interval would refute it? Then my_table = nl.repeat(..., seeds=...) with "
             f"{MIN_SEEDS} to {MAX_SEEDS} seeds, my_interval = nl.interval(...) of one value for each seed, and my_verdict by "
-            f"the interval: {', '.join(map(repr, self.words))}. Chapter 3 has the whole recipe."
+            f"the interval: {', '.join(map(repr, self.words))}. Chapters 2 and 5 have all steps."
         )
 
     def _usual_conditions(self) -> list[Condition]:
@@ -185,10 +185,21 @@ class Repetition(Build):
                 self._verdict_in_words,
             )
         return Condition(
-            lambda found: found.verdict in statement.verdicts(places(self._in_the_unit(found), statement.number)),
+            lambda found: (
+                self._follows_from_interval(found) or statement.allows_doubt(found.verdict, *self._in_the_unit(found))
+            ),
             f'The word must say what your interval means for the statement "{statement.in_words(self.unit)}".',
             "Supported: each value in the interval agrees with it. Refuted: none does. Undecided: some do.",
             self._verdict_in_words,
+        )
+
+    def _follows_from_interval(self, found: RepeatedMeasurement) -> bool:
+        """Return whether the verdict of a measurement on the copy's statement, if there is one, is the one of its own
+        interval.
+        """
+        statement = self.statement
+        return statement is None or found.verdict in statement.verdicts(
+            places(self._in_the_unit(found), statement.number)
         )
 
     def _verdict_in_words(self, found: RepeatedMeasurement) -> str:
@@ -270,7 +281,10 @@ class Repetition(Build):
         answer has a wrong form.
         """
         found = parse_answer(answer, self._parts, self.words)
-        return "" if isinstance(found, str) or self._verdict_condition().holds_for(found) else found.verdict
+        if isinstance(found, str):
+            return ""
+        is_right = self._verdict_condition().holds_for(found) and self._follows_from_interval(found)
+        return "" if is_right else found.verdict
 
     def prose(self, answer: object) -> str:
         """Return the refutation in an answer; "" if it has a figure instead, or a wrong form."""
@@ -300,17 +314,21 @@ class Repetition(Build):
         if self.statement is None or result.status is not Status.PASSED:
             return result
         first, *more = result.sentences
+        if found.verdict == UNDECIDED:
+            more.append(MORE_SEEDS)
         if not self.with_figure and self.statement.agrees_with(found.refutation) is None:
             more.append(UNJUDGED)
         return self._result(result.status, first, self._theory_in_words(found), *more)
 
     def doubt_about_numbers(self, answer: object) -> str:
-        """Return a sentence on a table whose values are below what is possible, or are others when some of its seeds are
-        run again; "" if there are none.
+        """Return a sentence on a verdict that is not the one of the student's own interval, or on a table whose values
+        are below what is possible, or are others when some of its seeds are run again; "" if there are none.
         """
         found = answer if isinstance(answer, RepeatedMeasurement) else parse_answer(answer, self._parts, self.words)
         if isinstance(found, str):
             return ""
+        if not self._follows_from_interval(found):
+            return self._verdict_condition().complaint(self._verdict_in_words(found))
         mean, least = float(self.values(found.table).mean()), self.expected(found.table)
         if self.is_bound and mean < (1 - replays.MAX_BELOW) * least:
             return f"a mean of {with_unit(mean, self.unit)} is below {self.compared}, and no run can be: {replays.AS_MEASURED}"

@@ -1,7 +1,7 @@
 """Statements on the mean of a repeated measurement, each with a number that only one student's copy has.
 
 Theory alone gives the same verdict in every copy, so a verdict could be copied. The number of a statement lies on either
-side of the mean, and a student's own numbers decide on which.
+side of the mean, or so near it that the interval holds it, and a student's own numbers decide where.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _HOLDS = r"holds?|holding|contains?|containing|includes?|including|covers?|cover
 _QUOTED = r"claim\w*|stat\w+|says?|said|refut\w*|wrong|behaupt\w*|aussage|sagt|widerleg\w*|unrecht"
 
 
-def stated_number(own: StudentValues, mean: float, factors: Sequence[float]) -> float:
-    """Return the number of a student's statement: the expected `mean` times one of `factors`, which the copy's `own`
-    numbers choose, rounded to three significant digits. Raises NetlabError unless as many factors are below 1 as above
-    it.
+def stated_number(own: StudentValues, mean: float, factors: Sequence[float], undecided: Sequence[float] = ()) -> float:
+    """Return the number of a student's statement: the expected `mean` times one of `factors` or `undecided`, which the
+    copy's `own` numbers choose, rounded to three significant digits. Raises NetlabError unless as many factors are
+    below 1 as above it.
 
     The drawn numbers of the copy choose the factor, so the number is the same whenever the copy is opened. Raises
     NetlabError unless as many factors lie below 1 as above it: else one verdict would be more frequent.
@@ -61,6 +61,8 @@ def stated_number(own: StudentValues, mean: float, factors: Sequence[float]) -> 
         The mean that is expected, in the unit of the measured values.
     factors : sequence of float
         Factors whose distance from 1 is at least two half widths of the interval of eight seeds, relative to the mean.
+    undecided : sequence of float
+        Factors so near the measured mean that an interval of as many seeds as allowed holds the number.
 
     Examples
     --------
@@ -71,7 +73,8 @@ def stated_number(own: StudentValues, mean: float, factors: Sequence[float]) -> 
     if 1 in factors or not 0 < 2 * below == len(factors):
         raise NetlabError(f"A statement needs as many factors below 1 as above it, got {tuple(factors)}.")
     digest = hashlib.sha256(f"statement\n{own!r}".encode()).digest()
-    number = float(f"{mean * factors[int.from_bytes(digest[:8], 'big') % len(factors)]:.3g}")
+    all_factors = (*factors, *undecided)
+    number = float(f"{mean * all_factors[int.from_bytes(digest[:8], 'big') % len(all_factors)]:.3g}")
     return int(number) if number.is_integer() else number
 
 
@@ -83,6 +86,8 @@ class Statement:
     """The number, in the unit of the values."""
     above: bool = True
     """True: the mean is said to be above the number. False: below it."""
+    is_close: bool = False
+    """True if the number is so near the mean that most intervals hold it."""
 
     def in_words(self, unit: str) -> str:
         """Return the statement as text, such as "more than 25 ms"; `unit` is the unit of the values."""
@@ -137,6 +142,13 @@ class Statement:
     def _is_too_weak(self, number: float) -> bool:
         """Return whether a mean on the other side of `number` need not be on the other side of the statement's number."""
         return number > (1 + _ROUNDED) * self.number if self.above else number < (1 - _ROUNDED) * self.number
+
+    def allows_doubt(self, verdict: str, mean: float, half: float) -> bool:
+        """Return whether a verdict is "undecided", and right for most seeds: the number is close to the mean, and at most
+        two half widths from that of these seeds. A grader's seeds are others than the student's, and one interval in
+        twenty does not hold a number that is the true mean.
+        """
+        return self.is_close and verdict == UNDECIDED and abs(self.number - mean) <= 2 * half
 
     def verdicts(self, places: Collection[str]) -> set[str]:
         """Return the correct words of `STATEMENT_VERDICTS` (supported, undecided, refuted), one for each word in

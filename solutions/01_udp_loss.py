@@ -236,7 +236,7 @@ chapter.check.counted(counted_bytes)
 #
 # There is a rival explanation: perhaps the link counts all 38 bytes and is 2.3 % too fast. Your run has tested it, because your
 # datagrams have another size. Such a link of [[rate_mbps]] Mbit/s would carry $1.023 \cdot G_\text{max}$ with $F = 38$, that is
-# [[rival_mbps:.3f]] Mbit/s of your data, and exercise 3 would give [[rival_bytes:.1f]] bytes. You have measured something else: the rival fails. (Six sizes: after the summary.)
+# [[rival_mbps:.3f]] Mbit/s of your data, and exercise 3 would give [[rival_bytes:.1f]] bytes. You have measured something else: the rival fails. (At [six sizes](#Optional:-the-rival-at-six-sizes), too.)
 #
 # Remember it as a rule: **theory must count what the link counts.** From here on $F = 14$: the Ethernet header and nothing else.
 #
@@ -303,7 +303,7 @@ experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 # Measured round trips lie [[1 to 2 ms = experiments.above_the_line_ms(slow, 5.2, limit(5, 1000, 14)).between(0.5, 2.5).all()]] above the line. The line counts what is in the queue. A ping also waits for
 # what has left the queue and is still on the link. The slowest datagram took as long as
 # [[101.9 = slow.flows["delay_max_ms"].iloc[0] / (1042 * 8 / 5000) | .1f]] datagrams need: 100 in the queue and 1.9 on the link. After 2 s [[more than a third = slow.pings[slow.pings["t_s"] > 2]["rtt_ms"].isna().mean() | 0.334 .. 0.45]] of the pings are lost, far more than of the datagrams. The datagrams come
-# at equal intervals and take each place soon after it becomes free; a ping that comes later finds the queue full. A second experiment (see "which pings are lost", after the summary) shows it.
+# at equal intervals and take each place soon after it becomes free; a ping that comes later finds the queue full. A [second experiment](#Optional:-which-pings-are-lost) shows it.
 #
 # </details>
 #
@@ -360,7 +360,7 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 #
 # Hardly. Datagrams that come at random moments find the queue full equally often, so both hosts lose the same
 # fraction (Wolff, 1982). The theory is for the long run. In 15 s up to 100 datagrams are late rather than lost: up to 1.1 % of A2's and 0.5 % of A3's. So
-# [[the measured losses are a little lower = bool((found.query("scenario != 'A1'").groupby(["scenario", "src"])["loss_rate"].mean().to_numpy() < [0.0403, 0.0403, 0.5202, 0.5202]).all())]], and the theory may lie outside the interval. (Equal intervals are different: see "clockwork", after the summary.)
+# [[the measured losses are a little lower = bool((found.query("scenario != 'A1'").groupby(["scenario", "src"])["loss_rate"].mean().to_numpy() < [0.0403, 0.0403, 0.5202, 0.5202]).all())]], and the theory may lie outside the interval. ([Equal intervals](#Optional:-clockwork) are different.)
 #
 # </details>
 #

@@ -77,7 +77,7 @@ print(experiments.rooms_table(small_table, other_table).round(2).to_string())
 
 # %% [markdown] id="rooms-why"
 # Look at the first row only: one run of each. The larger queue lost *more*: [[1.04 = other.iloc[0] | .2f]] % against [[0.96 = small.iloc[0] | .2f]] %. In
-# [[two = int((small.to_numpy() < other.to_numpy()).sum()) | 2 .. 2]] of the eight rows the order is wrong. With 100 runs of each (after the summary)
+# [[two = int((small.to_numpy() < other.to_numpy()).sum()) | 2 .. 2]] of the eight rows the order is wrong. With [100 runs of each](#Optional:-how-much-pairs-help)
 # [[60 % = 100 * float(np.greater.outer(*(values.to_numpy() for values in values_of["two queues"])).mean()) | 59.5 .. 60.5]] of all pairs have the right order. **One run of each is hardly better than a coin toss.**
 #
 # ## Part 2: the interval
@@ -224,7 +224,7 @@ unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 
 # %% [markdown] id="pairs-why"
 # The same eight runs of each, and now the order is right in [[all eight = bool((small > large).all())]] pairs. The interval is [[eleven = unpaired.half_width / paired.half_width | 10.5 .. 11.5]] times narrower, and it does not hold 0. Eight runs estimate
-# this ratio poorly; with 200 runs of each it is about eight (see "how much pairs help", after the summary). So without pairs we would need about sixty times the runs.
+# this ratio poorly; with [200 runs of each](#Optional:-how-much-pairs-help) it is about eight. So without pairs we would need about sixty times the runs.
 #
 # **Two independent samples.** Runs with other seeds have no partner, so there is nothing to subtract row by row: another order of the rows would give another
 # interval. `nl.interval(small, other)` computes the interval of the difference of two independent means (Welch, 1947): $h = t\sqrt{s_1^2/r_1 + s_2^2/r_2}$. Its $t$ is that

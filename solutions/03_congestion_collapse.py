@@ -93,12 +93,8 @@ fair_prediction = nl.checks.predict(
 # ### Exercise 1: behind two routers
 #
 # `h1` sends 1 Mbit/s beside `h2` with [[pushy_mbps]] Mbit/s, both with [[payload_bytes]] bytes of payload. A colleague says: "On average `h1` gets more than [[stated_mbps]] Mbit/s." What does the formula say?
-# Another *seed* gives other moments of sending. So repeat the run:
-#
-# 1. `my_table`: `nl.repeat(scenario, seeds=...)` gives a table of all flows. Choose 8 to 30 seeds.
-# 2. `my_interval`: `nl.interval(values)` of `h1`'s goodput, one value for each seed, gives a mean and half of its *95 % interval*.
-# 3. `my_refutation`: a sentence in quotes, best written first: which interval would refute the colleague?
-# 4. `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
+# Chance decides which datagrams are dropped, so repeat the run as in chapter 2 (`nl.repeat`, `nl.interval`). First write `my_refutation`, a sentence in quotes: which interval would refute the colleague? Then `my_table`, with
+# 8 to 30 seeds, `my_interval` of `h1`'s goodput, and `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="repeated"
 two_udp = [
@@ -317,7 +313,7 @@ comparison.figure.update_xaxes(
 #
 # *Scatter*: chance decides which datagram finds the free place. In 20 s the shared link sends 3600 datagrams. At 10 Mbit/s one in eleven is
 # `h1`'s: 327, give or take $\sqrt{3600 \cdot \frac{1}{11} \cdot \frac{10}{11}} = 17$, or 5 %. *Below the line at 0.5*: there what
-# the shared link sends on fills both exits exactly. Irregular arrivals leave an exit idle now and then, and wait in its queue at other times. The exits drop nothing, but some arrives too late to count ("late at the exits", after the summary).
+# the shared link sends on fills both exits exactly. Irregular arrivals leave an exit idle now and then, and wait in its queue at other times. The exits drop nothing, but some arrives [too late to count](#Optional:-late-at-the-exits).
 #
 # </details>
 #

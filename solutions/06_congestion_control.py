@@ -229,7 +229,7 @@ plots.windows_figure(
 # %% [markdown] id="four-why"
 # <details><summary><b>What we see</b> (Open it when you have an answer of your own.)</summary>
 #
-# One run each (six other starts: after the summary). From 5 to 10 s [[only Tahoe leaves the link idle = bool((experiments.summary(four)["goodput (Mbit/s)"].iloc[0] < 9.2) and (experiments.summary(four)["goodput (Mbit/s)"].iloc[1:] > 9.4).all())]], once a tooth. But look at
+# One run each ([six other starts](#Optional:-six-other-starts)). From 5 to 10 s [[only Tahoe leaves the link idle = bool((experiments.summary(four)["goodput (Mbit/s)"].iloc[0] < 9.2) and (experiments.summary(four)["goodput (Mbit/s)"].iloc[1:] > 9.4).all())]], once a tooth. But look at
 # the mean round trip: [[64 = experiments.summary(four).loc["reno", "mean RTT (ms)"] | .0f]] ms with Reno, [[73 = experiments.summary(four).loc["cubic", "mean RTT (ms)"] | .0f]] with CUBIC, and [[48 = experiments.summary(four).loc["bbr", "mean RTT (ms)"] | .0f]] with BBR: its window is only a safety limit, it *paces* its segments.
 #
 # </details>

@@ -183,8 +183,8 @@ rtt_prediction.compare(pings_ms.mean()["h1-h4"])
 #
 # The shares are not. In experiments 1 and 2 all flows deserve the same and take the same path, and one tenth of a second decides which flow gets more. The
 # fair share lies within [[each of their intervals = bool(((shares["mean"] - shares["fair"]).abs() < shares["+-"])[shares["experiment"].isin([1, 2]) & (shares["pair"] != "together")].all())]]: as far as these draws can tell, no flow is favoured. This does not average out within 25 s, because the windows change slowly: with CUBIC [[four to seven seconds = all(4 <= chapter.settings.between_cuts_s(runs[number]) <= 7 for number in (1, 2, 3))]] lie between two cuts of a flow
-# (see "when shares change", after the summary). **A published share is one more draw.**
-# [[Four of the lab's nine = int(shares.round(2).query("pair != 'together' and least <= published <= most").shape[0]) | 4 .. 4]] lie between our smallest and our largest. For the four of experiments 2 and 3 that do not, "which flow was first?", after the summary, looks for a reason.
+# (see [when shares change](#Optional:-when-shares-change)). **A published share is one more draw.**
+# [[Four of the lab's nine = int(shares.round(2).query("pair != 'together' and least <= published <= most").shape[0]) | 4 .. 4]] lie between our smallest and our largest. For the four of experiments 2 and 3 that do not, [which flow was first?](#Optional:-which-flow-was-first?) looks for a reason.
 #
 # </details>
 #

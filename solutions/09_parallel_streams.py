@@ -254,8 +254,8 @@ nl.plots.Comparison(
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # *Left*: the round trip is a little longer than 20 ms, and 1 % of what is sent is lost. That explains [[more than half = bool(explained.loc[:4].between(0.5, 0.75).all())]] of the
-# difference (see the table after the summary). *At the knee* (at about 6), where the link becomes full, the formula has a corner. Real windows go up and down in a sawtooth. At times
-# they send less than the link carries, and that time is never made up; at other times they wait in the queue. Both are measured after the summary. *Right*: [[1 % below = float(hacker[16].mean() / slow_limit_mbps) | 0.985 .. 0.994]], since a packet lost after the queue has taken its time on the link.
+# difference (see [the table](#Optional:-what-is-left-of-the-gaps)). *At the knee* (at about 6), where the link becomes full, the formula has a corner. Real windows go up and down in a sawtooth. At times
+# they send less than the link carries, and that time is never made up; at other times they wait in the queue. Both are [measured](#Optional:-what-is-left-of-the-gaps). *Right*: [[1 % below = float(hacker[16].mean() / slow_limit_mbps) | 0.985 .. 0.994]], since a packet lost after the queue has taken its time on the link.
 #
 # </details>
 #
@@ -516,7 +516,7 @@ comparison
 # %% [markdown] id="free-why"
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
-# Left of the knee both lie [[6 to 18 % = all(0.06 < 1 - free.loc[k, host].mean() / (count * one_of_mbps(k)) < 0.18 for k in (1, 2, 4) if k <= own.most_free for host, count in (("h1", k), ("h2", own.neighbours)))]] below theory, as in part 2 (see the table after the summary). But the shape is the answer to the
+# Left of the knee both lie [[6 to 18 % = all(0.06 < 1 - free.loc[k, host].mean() / (count * one_of_mbps(k)) < 0.18 for k in (1, 2, 4) if k <= own.most_free for host, count in (("h1", k), ("h2", own.neighbours)))]] below theory, as in part 2 (see [the table](#Optional:-what-is-left-of-the-gaps)). But the shape is the answer to the
 # chapter's question. On the left `h1` gains one connection's worth with each connection, and `h2` loses little. On the right `h1`
 # gains less and less, and `h2` pays for it.
 #

@@ -285,9 +285,9 @@ times_prediction.compare(short.max() / short.min())
 #   Theory's scatter is for runs that are much longer than $\theta$: for 2 s it is too large, for the two others [[it is within a third of what is measured = all(abs(rows["delay_ms"].std() / rows["delay_ms"].mean() / ((1 - 1.667 / 17.51) * (0.6335 / seconds) ** 0.5) - 1) < 1 / 3 for seconds, rows in lengths.items() if seconds > 2)]].
 # - *Bias.* The mean of the 40 short runs is [[13.3 = short.mean() | .1f]] ms, and its interval [[excludes = nl.interval(short).mean + nl.interval(short).half_width < 17.5]] the [[17.5 ms = experiments.theory_ms("one size", 0.95) | 17.45 .. 17.55]] of theory. More short runs would not cure that: they would only make the interval around
 #   the wrong number smaller. There are two reasons. A run begins with an empty queue. And each run has the same number of packets, so none has the lasting excess of packets that
-#   makes the longest queues. A simulation of the queue takes one at a time (after the summary): [[15 ms = reasons[False, True].mean | 14.5 .. 15.4]] with the empty beginning alone, [[15.4 = reasons[True, False].mean | .1f]] ms with the same number alone, [[13.5 = reasons[True, True].mean | .1f]] ms with both, and
+#   makes the longest queues. A simulation of the queue takes [one at a time](#Optional:-one-reason-at-a-time): [[15 ms = reasons[False, True].mean | 14.5 .. 15.4]] with the empty beginning alone, [[15.4 = reasons[True, False].mean | .1f]] ms with the same number alone, [[13.5 = reasons[True, True].mean | .1f]] ms with both, and
 #   [[17 ms = reasons[False, False].mean | 16.8 .. 17.8]] with neither. In longer runs both matter less. The intervals of the two others [[hold 17.5 ms = all(abs(nl.interval(rows["delay_ms"]).mean - 17.51) <= nl.interval(rows["delay_ms"]).half_width for seconds, rows in lengths.items() if seconds > 2)]], but the one of 8 s only because it is
-#   wide: 60 runs give [[16.1 ± 0.9 ms = f"{sixty:.1f} ms" | s]] (after the summary).
+#   wide: 60 runs give [[16.1 ± 0.9 ms = f"{sixty:.1f} ms" | s]].
 #
 # </details>
 #
@@ -435,7 +435,7 @@ print(
 # <details><summary><b>Why?</b> (Open it when you have an answer of your own.)</summary>
 #
 # One more call [[about doubles = 1.6 < late_next.mean / late_now.mean < 2.6]] the share of late packets, because the tail's time grows with $1/(1-\rho)$. The rest is no waste: other traffic can have it, if calls may overtake it.
-# Packets here come at random moments. Calls that send by a clock (after the summary) do better. Traffic in bursts does worse: by the argument of part 1,
+# Packets here come at random moments. Calls that [send by a clock](#Optional:-calls-that-keep-time) do better. Traffic in bursts does worse: by the argument of part 1,
 # packets in bursts of ten wait for [[15.8 ms = (0.5 * 1.6672 / 2 + 1.6672 * 9 / 2) / (1 - 0.5) | 15.8 .. 15.9]] on average at a load of 50 %, because each also waits for those of its burst that are ahead of it. That is as long as single packets at 95 %.
 #
 # </details>

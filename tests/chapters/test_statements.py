@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from netlab_course.chapters import congestion_collapse
 from netlab_course.repetition import Repetition
 from tests.chapters.checking import all_chapters, checks_of
 
@@ -48,6 +49,25 @@ def test_copies_of_a_small_class_have_both_verdicts(chapter: Any) -> None:
         assert set(above[:3]) == {True, False}
 
 
+def test_four_copies_of_chapter_3_have_all_three_verdicts() -> None:
+    checks = [congestion_collapse.begin(token).check.repeated for token in SMALL_CLASS]
+    close = [check.statement.is_close for check in checks]
+    assert sum(close) == 1
+    above = [check.statement.number > _theory(check) for check in checks if not check.statement.is_close]
+    assert set(above) == {True, False}
+
+
+def test_a_third_of_the_copies_of_chapter_3_have_a_number_that_intervals_hold() -> None:
+    """By less than 0.5 % from the measured mean, which is 0.2 % below theory; the rest are three digits."""
+    settings = congestion_collapse.settings
+    drawn = [settings.NUMBERS.draw(f"t{number}") for number in range(400)]
+    ratios = [own.stated_mbps / settings.goodput_mbps(1, own.pushy_mbps, 1.5, 1, own.payload_bytes) for own in drawn]
+    close = [ratio for ratio in ratios if abs(ratio - 1) < settings.CLOSE]
+    assert 0.25 < len(close) / len(ratios) < 0.42
+    assert all(abs(ratio - 0.998) < 0.005 for ratio in close)
+    assert not any(settings.CLOSE < abs(ratio - 1) < 0.1 for ratio in ratios), "all others are clear"
+
+
 @pytest.mark.parametrize("chapter", with_a_statement())
 def test_no_name_of_a_copy_gives_the_verdict_away(chapter: Any) -> None:
     """Only the number itself is known: no factor, no verdict, and no theory beside it."""
@@ -61,11 +81,15 @@ def test_no_name_of_a_copy_gives_the_verdict_away(chapter: Any) -> None:
 
 
 def _ratios(chapter: Any, tokens: list[str]) -> list[float]:
-    """Return the number of a copy's statement divided by its theoretical value, for each of these tokens."""
+    """Return the number of a copy's statement divided by its theoretical value, for each of these tokens whose statement
+    has a clear verdict.
+    """
     ratios = []
     for token in tokens:
         (check,) = (each for each in checks_of(chapter, token) if isinstance(each, Repetition))
         assert check.statement is not None
+        if check.statement.is_close:
+            continue
         ratios.append(check.statement.number / _theory(check))
     return ratios
 

@@ -20,6 +20,7 @@ from netlab_course.chapters import incast, tcp_beside_udp
 from netlab_course.checks import Status
 from netlab_course.repeated_measurements import figure_numbers, is_question, missing_refutation_parts
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 from tests.chapters.checking import all_chapters, checks_of, count_tries, failure_text, passes
 from tests.course.fake_runs import FakeRun
 
@@ -328,6 +329,29 @@ def test_wrong_verdicts_are_counted_and_no_other_mistake(check: Repetition, caps
         check([*answer[:3], word])
     assert seen == wrong and len(wrong) == check.many_tries
     assert "Wrong verdicts so far: 2." in capsys.readouterr().out
+
+
+def test_a_grader_allows_undecided_near_a_close_number_and_a_notebook_goes_by_the_own_interval() -> None:
+    """The seeds of a grader are others, and one interval in twenty does not hold the true mean."""
+    printed = PRINTED["congestion_collapse-"]
+    found = table(printed)
+    mean, half = nl.interval(printed.values(found))
+
+    def with_number(number: float) -> Repetition:
+        statement = Statement(number, is_close=True)
+        return replace(printed, statement=statement, conditions=(), hints=(), replay=lambda _scenarios: {})
+
+    check = with_number(mean - 1.5 * half)
+    answer = [found, (mean, half), "An interval on the other side of it, of theory.", "undecided"]
+    passes(check, answer)
+    assert "The word must say what your interval means" in str(check.verdict(answer))
+    seen = count_tries(check)
+    check(answer)
+    assert seen == ["undecided"]
+    assert check.verdict([*answer[:3], "supported"]).status is Status.PASSED
+    check = with_number(mean - 0.5 * half)
+    assert "Four times as many make an interval half as wide" in str(check.verdict(answer))
+    failure_text(check, [*answer[:3], "supported"])
 
 
 def replayed(found: pd.DataFrame, check: Repetition, seen: list[int]) -> Repetition:

@@ -9,7 +9,7 @@ import pytest
 from netlab.base.errors import NetlabError
 from netlab_course.own_numbers import StudentValues
 from netlab_course.rounded_intervals import places
-from netlab_course.statements import STATEMENT_VERDICTS, Statement, stated_number
+from netlab_course.statements import STATEMENT_VERDICTS, SUPPORTED, UNDECIDED, Statement, stated_number
 
 FACTORS = (0.8, 0.9, 1.1, 1.2)
 
@@ -57,3 +57,15 @@ def test_a_verdict_follows_from_the_interval_and_near_an_edge_two_are_right(
 ) -> None:
     found = Statement(number, above=above).verdicts(places((10.0, 1.0), number))
     assert found == right <= set(STATEMENT_VERDICTS)
+
+
+def test_undecided_factors_are_as_frequent_as_the_others() -> None:
+    drawn = [stated_number(own(number), 20.0, (0.8, 1.25), (1.0,)) for number in range(600)]
+    assert {value: drawn.count(value) // 150 for value in drawn} == {16: 1, 20: 1, 25: 1}
+
+
+def test_only_undecided_is_allowed_beside_the_verdict_of_an_interval_and_only_near_it() -> None:
+    close, clear = Statement(20.0, is_close=True), Statement(20.0)
+    assert close.allows_doubt(UNDECIDED, 20.9, 0.5) and not close.allows_doubt(UNDECIDED, 21.1, 0.5)
+    assert not clear.allows_doubt(UNDECIDED, 20.9, 0.5)
+    assert not close.allows_doubt(SUPPORTED, 20.1, 0.5)
