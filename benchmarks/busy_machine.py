@@ -1,7 +1,7 @@
-"""The gains of a guest that was booted before and of a guest's own processor, beside programs that never rest.
+"""The gains of a guest that was booted before and of a guest's own processor, next to busy programs.
 
-    python benchmarks/busy_machine.py            # beside 0, 2 and 8 busy programs; 5 repetitions in turns
-    python benchmarks/busy_machine.py --busy 2   # beside 2
+    python benchmarks/busy_machine.py            # with 0, 2 and 8 busy programs; 5 repetitions in turns
+    python benchmarks/busy_machine.py --busy 2   # with 2
 
 A short run is one flow for 2 s, whose wait is mostly the guest's boot; a long one six flows over three links for 200 s. The rows:
 as it is; without a guest that was booted before; with a guest that may use all processors.
@@ -25,7 +25,7 @@ from netlab_engines.kernels import pocket_kernel
 
 os.environ["NETLAB_PROGRESS"] = "0"
 UNTIL_READY_S = 4.0
-"""A guest boots in less, also beside busy programs."""
+"""A guest boots in less time, also with busy programs."""
 AS_IT_IS = "as it is"
 SEEDS = itertools.count(1)
 NETWORK = nl.topologies.portfolio()
@@ -73,7 +73,7 @@ def measure(run: Callable[[], None], change: AbstractContextManager[object], *, 
 
 
 def main() -> None:
-    """Measure both runs beside each number of busy programs and print a table for each."""
+    """Measure both runs with each number of busy programs and print a table for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--busy", nargs="*", type=int, default=[0, 2, 8], help="numbers of programs that never rest")
     parser.add_argument("--repetitions", type=int, default=5)
@@ -88,7 +88,7 @@ def main() -> None:
             }
             with busy_processes(number):
                 found = run_in_turns(contestants, options.repetitions)
-            table(f"A {name} beside {number} busy programs", ("wall (s)", "processor (s)"), found, ratio=AS_IT_IS)
+            table(f"A {name} with {number} busy programs", ("wall (s)", "processor (s)"), found, ratio=AS_IT_IS)
 
 
 if __name__ == "__main__":

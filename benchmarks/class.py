@@ -5,7 +5,7 @@
 speed: 30 submissions of "UDP loss", each with numbers of its own, every experiment made anew; the goal is 180 s on two idle cores.
 again: the class of the tests (right, wrong, broken, hostile), graded twice: all files of both gradings are compared.
 many:  300 students with numbers of their own, a tenth of them hostile, within an hour: who lost points or a row, and the peak memory.
-busy:  the same class beside eight processes that never rest: the table of points is compared.
+busy:  the same class with eight busy processes: the table of points is compared.
 contest: 40 hand-ins, fixed windows and the opponents' own classes with other numbers, a tenth of which fail; some race a second time.
 The last line is "all as it must be", or what is not; the exit code follows it.
 """
@@ -187,7 +187,7 @@ def contests(place: Path, number: int, jobs: int) -> list[str]:
     for row in [*held.rows[:5], *held.reference_rows]:
         print(f"  {row['student']:12} {row['class']:10} {row['total']:6.2f}")
     if len(statuses) != number:
-        wrong.append("a hand-in has no row, or one that was no fault of its own")
+        wrong.append("a submission has no row, or was not raced although it is not at fault")
     if some := [row for row in held.rows if row["status"] == race.RACED][:NUM_REPEATED]:
         paths = [place / "in" / f"{row['student']}.py" for row in some]
         again = contest.run_contest(paths, place / "again", seed=CONTEST_SEED, jobs=jobs)
@@ -232,11 +232,11 @@ def class_again(place: Path, jobs: int, only: str | None) -> list[str]:
             wrong += [f"{name} differs from grading to grading" for name in differ]
         if only in (None, "busy"):
             with busy_processes(NUM_BUSY):
-                beside, busy_s, _ = timed_grading(chapter, place / "class", place / "busy", jobs)
-            print(f"beside {NUM_BUSY} busy processes: {busy_s:.0f} s, {busy_s / first_s:.1f} times as long", flush=True)
-            wrong += mark_differences("busy", beside, expected)
+                busy_marks, busy_s, _ = timed_grading(chapter, place / "class", place / "busy", jobs)
+            print(f"with {NUM_BUSY} busy processes: {busy_s:.0f} s, {busy_s / first_s:.1f} times as long", flush=True)
+            wrong += mark_differences("busy", busy_marks, expected)
         if digests(place / "class") | digests(victim) != old_digests:
-            wrong.append("something beside the output changed")
+            wrong.append("a file outside the output changed")
     return wrong
 
 

@@ -254,7 +254,7 @@ def compare(expected: Mapping[str, str], results: Mapping[str, str]) -> tuple[bo
 
 
 def compare_on_busy_machine() -> tuple[bool, str]:
-    """The same results beside processes that take every processor."""
+    """Compare results with busy processes on every processor with results without them."""
     alone = result_hashes()
     with harness.busy_processes(2 * (os.cpu_count() or 1)):
         return compare(alone, result_hashes())

@@ -3,7 +3,7 @@
     python benchmarks/experiments.py                        # waiting and captures, on an idle machine
     python benchmarks/experiments.py --quick                # 2 s of network time instead of 10, and one repetition
     python benchmarks/experiments.py rows small one         # whole runs in the library kernel, by the words that their rows begin with
-    python benchmarks/experiments.py rows --engine library pocket    # beside the pocket kernel (the large rows take minutes in it)
+    python benchmarks/experiments.py rows --engine library pocket    # and the pocket kernel (the large rows take minutes in it)
     python benchmarks/experiments.py calls                  # what a call of a user's congestion control costs
     python benchmarks/experiments.py panels bdp queues      # how long a student waits for a panel; without a chapter, for all
 
@@ -63,7 +63,7 @@ def measure_start(options: argparse.Namespace) -> None:
     run_in_turns({"": small_run_cost}, 2)
     contestants = {
         "a small dumbbell (goal 0.25)": small_run_cost,
-        "15 nodes, beside the traffic (goal 0.6)": traffic_cost,
+        "15 nodes, during the traffic (goal 0.6)": traffic_cost,
     }
     table("A run that finds a guest waiting", ["wall s", "processor s"], run_in_turns(contestants, options.repetitions))
 

@@ -2,7 +2,7 @@
 
     python benchmarks/live_panel.py [--busy PROCESSES] [--seconds 20]
 
-Plays the panel alone, then beside processes that only compute, then while a cell computes. Needs Python's playwright and Debian's chromium.
+Plays the panel alone, then with processes that only compute, then while a cell computes. Needs Python's playwright and Debian's chromium.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def main() -> None:
         page.wait_for_timeout(1000)
         count(page, "alone", options.seconds)
         with busy_processes(options.busy):
-            count(page, f"beside {options.busy} processes that compute", options.seconds)
+            count(page, f"with {options.busy} processes that compute", options.seconds)
         page.evaluate(RUN_CELL, 1)
         count(page, "while a cell computes for 3 s", 3)
         browser.close()

@@ -93,7 +93,7 @@ def unpack_source(place: Path, part: str) -> Path:
 
 
 def changed_kernel(place: Path) -> Path:
-    """A kernel with the change that was taken back: built once, and kept beside netlab's own in a cache of its own."""
+    """A kernel with the change that was taken back: built once, and kept next to netlab's own in a cache of its own."""
     own = cache.root() / "taken-back"
     for kernel in own.glob("kernels/*/linux"):
         return kernel

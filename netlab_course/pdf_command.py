@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="where it goes: FILE.pdf, or FILE.html to print from your own browser (default: beside the notebook)",
+        help="the output: FILE.pdf, or FILE.html to print from your own browser (default: next to the notebook)",
     )
 
 

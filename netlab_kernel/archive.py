@@ -168,9 +168,9 @@ def unpack(file: Path, sha256: str | None = None) -> list[PocketKernel | Library
     """
     if not file.is_file():
         raise KernelError(f"There is no file {file}. Use a file that 'netlab kernel pack' wrote.")
-    beside = file.with_name(file.name + ".sha256")
-    if sha256 is None and beside.is_file():
-        sha256 = (beside.read_text().split() or [""])[0]
+    checksum_file = file.with_name(file.name + ".sha256")
+    if sha256 is None and checksum_file.is_file():
+        sha256 = (checksum_file.read_text().split() or [""])[0]
     if sha256 is not None and apt.sha256_of(file) != sha256.strip().lower():
         raise _rejection(file, f"its SHA-256 is {apt.sha256_of(file)} instead of {sha256}")
     files = _read(file)

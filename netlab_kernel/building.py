@@ -69,7 +69,7 @@ def build(
     apt's newest), and return them; kinds that were not asked for may be there too. Without `source` and `newest`,
     builds by this netlab's recipe that are in the cache are returned instead, and so are earlier builds of the same
     source. `progress` is called with the state of the build. This takes minutes; other builds of this user are waited
-    for. Raises KernelError, with the log and a remedy, if a step fails, except for a library kernel beside a pocket
+    for. Raises KernelError, with the log and a remedy, if a step fails, except for a library kernel with a pocket
     kernel (see `Kernels`).
 
     If the pocket kernel is built too, a failure of the library kernel is not raised but returned in `why_no_library`,

@@ -97,7 +97,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _build(args: argparse.Namespace) -> None:
     """Build the kernels that `args`, the options of `netlab kernel build`, ask for (or find them in the cache), with a
-    progress line unless `args.quiet`, and print where they are; a failure of the library kernel beside a pocket kernel
+    progress line unless `args.quiet`, and print where they are; a failure of the library kernel with a pocket kernel
     is only printed. Raises KernelError if another step fails.
     """
     line = ProgressLine()

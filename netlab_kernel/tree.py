@@ -112,7 +112,7 @@ def copy_tree(source: Path, tree: Path, log: Path) -> None:
 
 def _unpack(producer: str, top: str, tree: Path, log: Path, name: str) -> None:
     """Extract the files that a build needs from the tar stream that the shell command `producer` writes to the new
-    folder `tree`; the patterns of the others are written to the file "skipped" beside it. `top` is the stream's top
+    folder `tree`; the patterns of the others are written to the file "skipped" next to it. `top` is the stream's top
     folder, which is removed from the paths; `name` is the source's name for errors, and output is appended to `log`.
     Raises KernelError if that fails.
     """

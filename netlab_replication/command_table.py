@@ -1,5 +1,5 @@
 """Commands of this package, each with its line of help and its module."""
 
 COMMANDS = {
-    "replicate": ("measure published numbers again and report both beside theory", "netlab_replication.command"),
+    "replicate": ("measure published numbers again and compare both with theory", "netlab_replication.command"),
 }

@@ -1,4 +1,4 @@
-// node in_a_page.mjs KEPT LOADING: the page's scripts beside a small JupyterLab. A notebook changes while it is saved; another is opened.
+// node in_a_page.mjs KEPT LOADING: the page's scripts with a small JupyterLab. A notebook changes while it is saved; another is opened.
 import fs from 'node:fs';
 import vm from 'node:vm';
 

@@ -27,7 +27,7 @@ def json_printed_by(
     program : str
         Its source, in which `{path!r}` and the other `words` are filled in.
     variables : dict, optional
-        Environment variables, beside TMPDIR and the test's own kernels: the guest's root has the home and the
+        Environment variables in addition to TMPDIR and the test's own kernels: the guest's root has the home and the
         /tmp/netlab-0 of the host's root, into which they may not look.
     within_s : sequence of float
         Limits in s of the guest's time, in which computing takes none; the program is tried again with the next limit.

@@ -59,7 +59,7 @@ def networks(draw: st.DrawFn) -> nl.Topology:
     for name in draw(st.permutations([*routers[1:], *switches])):
         pairs.append((draw(st.sampled_from(core)), name))
         core.append(name)
-    # Links beside the tree make several ways; between routers and switches they may be parallel.
+    # Links in addition to the tree make several ways; between routers and switches they may be parallel.
     for _ in range(draw(st.integers(0, 4))):
         a, b = draw(st.sampled_from(routers)), draw(st.sampled_from(core))
         if a != b:

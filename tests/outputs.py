@@ -32,7 +32,7 @@ def agree(one: object, other: object) -> bool:
             return False
         if set(one) >= {"bdata", "dtype"}:
             return one["dtype"] == other["dtype"] and _close(_array(one), _array(other))
-        # The HTML beside a figure is the figure once more.
+        # The HTML of a figure is the figure once more.
         return all(agree(one[key], other[key]) for key in one if not (key == "text/html" and FIGURE in one))
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(agree, one, other))

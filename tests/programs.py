@@ -15,7 +15,7 @@ def load(path: str) -> ModuleType:
     name = "netlab_" + Path(path).stem
     folder = str((ROOT / path).parent)
     if folder not in sys.path:
-        # A program finds the modules beside it, as when Python runs it.
+        # A program finds the modules in its directory, as when Python runs it.
         sys.path.append(folder)
     specification = importlib.util.spec_from_file_location(name, ROOT / path)
     assert specification is not None and specification.loader is not None

@@ -133,7 +133,7 @@ def test_notebook_server_modules_are_left_out_of_a_wheel(lite: ModuleType, tmp_p
     ("name", "kept"),
     [("other", set()), ("netlab", {"a/one.py"})],
 )
-def test_bytecode_stands_in_place_of_source_and_beside_netlabs(
+def test_bytecode_stands_in_place_of_source_and_next_to_netlabs(
     bytecode: ModuleType, tmp_path: Path, name: str, kept: set[str]
 ) -> None:
     wheel = tmp_path / f"{name}-1-py3-none-any.whl"

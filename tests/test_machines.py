@@ -118,7 +118,7 @@ def test_lima_takes_a_debian_by_its_number_and_asks_apt_for_nothing_that_is_ther
     assert again == seen[2:], "a machine that starts again without a network runs the script that it has"
 
 
-def test_cloud_init_fetches_the_script_from_beside_the_wheel(tmp_path):
+def test_cloud_init_fetches_the_script_from_the_directory_of_the_wheel(tmp_path):
     told = yaml.safe_load((ROOT / "vm" / "cloud-init.yaml").read_text())
     (words,) = told["runcmd"]
     assert words[:2] == ["sh", "-euc"] and words[3:] == ["sh", "WHEEL"]

@@ -246,7 +246,7 @@ def test_make_lab_prints_and_opens_the_address_of_the_first_chapter(tmp_path):
         said = printed_to.read_text()
         addresses = re.findall(rf"(?m)^ +({chapter})$", said)
         assert addresses, said
-        # A page of this file system a browser outside (that of Windows beside WSL2) could not open.
+        # A page of this file system a browser outside (the one of Windows next to WSL2) could not open.
         assert re.fullmatch(chapter, given_to.read_text())
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         for address in {*addresses, given_to.read_text()}:

@@ -34,7 +34,7 @@ def test_system_packages_can_be_installed_for_another_user(monkeypatch, setup):
         ),
     ],
 )
-def test_a_release_installs_what_it_needs_besides_although_the_rest_is_there(
+def test_a_release_installs_its_own_programs_although_all_others_are_installed(
     monkeypatch, setup, absent, packages, tmp_path
 ):
     asked = []

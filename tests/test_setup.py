@@ -317,7 +317,7 @@ def test_chapters_do_not_wait_until_all_modules_of_python_are_compiled(monkeypat
     assert ["compileall" in command for command in started] == ([] if compiled else [True])
 
 
-def test_python_beside_a_clone_finds_the_package_and_not_the_folder(setup, tmp_path):
+def test_python_next_to_a_clone_finds_the_package_and_not_the_folder(setup, tmp_path):
     """A clone is called netlab, as the package is: from its parent the folder would be imported, which has nothing in it."""
     clone, site = tmp_path / "netlab", tmp_path / "site"
     (clone / "netlab").mkdir(parents=True)

@@ -91,7 +91,7 @@ def give_host_channel(home: Path) -> None:
 
 
 def build_present(home: Path) -> None:
-    """Put kernels by the present recipes beside the old ones: of an older Linux, as where another source is at hand now."""
+    """Put kernels by the present recipes next to the old ones: of an older Linux, as where another source is at hand now."""
     for kind, recipe in (("kernels", recipe_hash()), ("libraries", library_build.recipe_hash())):
         (old,) = (home / "cache" / kind).iterdir()
         new = Path(shutil.copytree(old, old.with_name(f"{old.name[:-12]}{'a' * 12}")))
@@ -129,7 +129,7 @@ def test_answers_of_every_chapter_are_kept(home: Path, capsys: pytest.CaptureFix
         sources = {cell["id"]: "".join(cell["source"]) for cell in after["cells"]}
         assert [cell for cell in answers(after) if cell in own and sources[cell] != own[cell]] == [], name
         assert sources["my-own"] == "My notes."
-        # An exercise that is no more is in the file as it was, which is beside.
+        # An exercise that is no more is in the file as it was, which is next to it.
         kept = [path for path in mine.glob(f"{Path(name).stem}*.ipynb") if path.name != name]
         texts = "".join(path.read_text() for path in kept) + (mine / name).read_text()
         assert all(json.dumps(text)[1:-1] in texts for text in own.values()), name
@@ -313,7 +313,7 @@ def test_changed_pins_are_installed_into_the_environment_that_is_there(
     said = capsys.readouterr().out
     assert "Setting up the Python packages in .venv\n" in said
     assert f"-r {setup.program.lock_for(sys.version_info[1])}" in setup.pip
-    assert (setup.packages / "of_my_own.py").exists(), "what somebody installed beside stays"
+    assert (setup.packages / "of_my_own.py").exists(), "packages that the user installed stay"
     assert setup.built == 0
     noted = setup.pip
     assert setup.program.main() == 0

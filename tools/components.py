@@ -1,4 +1,4 @@
-"""Describe what a release contains besides netlab's own files, as entries of a list in CycloneDX's format."""
+"""Describe what a release contains in addition to netlab's own files, as entries of a list in CycloneDX's format."""
 
 from __future__ import annotations
 

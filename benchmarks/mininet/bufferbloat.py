@@ -1,4 +1,4 @@
-"""A ping beside a download. Theory: 242 ms (100 frames) + 20 ms; more, as Mininet counts a segment of many frames once."""
+"""A ping during a download. Theory: 242 ms (100 frames) + 20 ms; more, as Mininet counts a segment of many frames once."""
 
 from mininet.link import TCLink
 from mininet.log import setLogLevel

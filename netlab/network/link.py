@@ -73,7 +73,7 @@ class LinkShape:
         class. drr has `classes` (default 16) or `quanta_bytes`, one for each class; ets has `strict`, the number of bands that are
         served before all later ones, and `quanta_bytes` of the bands that share the rest (by default one and two).
     framing : {"tc", "ethernet", "ip"}
-        Bytes that the rate counts for each packet beside the IP packet itself: 14, 38 or 0. A `Trace` may bring its own.
+        Bytes that the rate counts for each packet besides the IP packet itself: 14, 38 or 0. A `Trace` may bring its own.
     segmentation_offload : bool or None
         True if segments of up to 64 kB pass this link's queue and wire as one packet (segmentation offload, GSO). None
         means only above 1 Gbit/s, where it is needed for speed.

@@ -28,7 +28,7 @@ MAX_INTERVALS = 1_000_000
 OPPORTUNITY_BYTES = 1500
 """The IP packet that a row of a mahimahi file stands for."""
 FRAMINGS = ("tc", "ethernet", "ip")
-"""Bytes that a rate counts beside IP packets: the 14 of the Ethernet header as tc does, the 38 of a real wire, or none."""
+"""Bytes that a rate counts besides IP packets: the 14 of the Ethernet header as tc does, the 38 of a real wire, or none."""
 MAHIMAHI_INTERVAL_S = 0.1
 MAX_LISTED = 5
 TRACES_FOLDER = Path(__file__).parent / "traces"

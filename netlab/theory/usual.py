@@ -1,7 +1,7 @@
 """Completion of the formulas' docstrings with usual parameters and exceptions.
 
 A formula's docstring describes only the parameters that are special to it, its result and source after `Returns:` and
-`Source:`, and what it refuses besides numbers out of range after `Raises:`. `complete` turns these into sections and
+`Source:`, and errors other than numbers out of range after `Raises:`. `complete` turns these into sections and
 adds the other parameters in the order of the signature.
 """
 

@@ -78,7 +78,7 @@ def place_labels(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _places(x: float, y: float, width: float) -> Iterator[tuple[dict[str, Any], Box]]:
-    """Yield the possible positions of a label of this width beside a dot at x, y that are inside the picture, nearest
+    """Yield the possible positions of a label of this width next to a dot at x, y that are inside the picture, nearest
     first: each as values for a template ("text_x", "text_y", "anchor", "far") and as the label's box (left, top, right,
     bottom). All are in units of the picture, from its left and top.
     """

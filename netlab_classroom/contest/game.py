@@ -61,7 +61,7 @@ class Game(ABC):
     displayed_trial : str
         The key of the trial of which the board draws the value over time.
     reference : str
-        The reference competitor that the board draws there beside the winner.
+        The reference competitor that the board draws there with the winner.
     wording : Wording
         Its words on the board.
     """

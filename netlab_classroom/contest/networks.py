@@ -48,13 +48,13 @@ class NetworkTrial:
 
     def scenario(self, control: object) -> Scenario:
         """Return the scenario that runs a congestion control (a Linux name, or a class) as the first flow: by the
-        trial's rule alone, beside a flow of CUBIC, or beside a second flow of its own.
+        trial's rule alone, with a flow of CUBIC, or with a second flow of its own.
         """
-        beside: dict[Rule, list[object]] = {"power": [], "share": ["cubic"], "pair": [control]}
+        competitors: dict[Rule, list[object]] = {"power": [], "share": ["cubic"], "pair": [control]}
         ends = [("h1", "h3"), ("h2", "h4")]
         traffic = [
             Tcp(src, dst, congestion=each)
-            for (src, dst), each in zip(ends, [control, *beside[self.rule]], strict=False)
+            for (src, dst), each in zip(ends, [control, *competitors[self.rule]], strict=False)
         ]
         return Scenario(self.network, traffic, DURATION_S, self.seed, INTERVAL_S)
 

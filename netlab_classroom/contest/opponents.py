@@ -7,7 +7,7 @@ MIN_SEGMENTS = 4
 
 class LossBased:
     """A congestion control that uses only loss: it adds a segment per RTT and takes away a quarter after a loss. It
-    takes its share beside any flow, and fills any queue.
+    takes its share next to any flow, and fills any queue.
     """
 
     def on_start(self, flow: Any) -> None:

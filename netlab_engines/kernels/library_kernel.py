@@ -43,8 +43,8 @@ class LibraryKernel:
         """The path of netlab's own `mnexec`, a program that enters network namespaces, in the directory of the kernel's
         build; None if the build has none (old builds, WebAssembly) or netlab did not build the kernel.
         """
-        beside = self.path.parent / MNEXEC
-        return beside if self.build and beside.is_file() else None
+        mnexec = self.path.parent / MNEXEC
+        return mnexec if self.build and mnexec.is_file() else None
 
 
 def program_of(machine: str) -> str:

@@ -20,7 +20,7 @@ MACHINE_SYSCTLS = {
 MIN_PROGRAM_START_S = 2.0
 
 # A Mininet script's first line runs at a multiple of this time since boot. The system calls of its Python and its imports take time, and
-# their number depends on the machine: on bytecode, on the length of paths and on the files beside the script.
+# their number depends on the machine: on bytecode, on the length of paths and on the files in the script's directory.
 SCRIPT_GRID_NS = 500_000_000
 
 

@@ -72,7 +72,7 @@ def heusse_us(fast: Wifi, slow: Wifi, senders: int) -> float:
 
 @pytest.mark.parametrize(("senders", "slow_mbps"), [(2, 6), (2, 24), (3, 6)])
 def test_one_slow_station_slows_down_all_others(senders: int, slow_mbps: int) -> None:
-    """The anomaly: as many frames for each. 54 beside 6 Mbit/s: 4.1 Mbit/s for both, where two fast ones get 15."""
+    """The anomaly: as many frames for each. 54 and 6 Mbit/s: 4.1 Mbit/s for both, where two fast ones get 15."""
     fast, slow = Wifi(), Wifi(rate_mbps=slow_mbps)
     dcf, took_us = saturated_medium(fast, senders, last=slow)
     for station in dcf.stations:

@@ -1,4 +1,4 @@
-"""Real traffic over the medium beside its ceilings."""
+"""Real traffic over the medium, compared with its ceilings."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_two_saturated_senders_share_bianchis_throughput() -> None:
 
 
 def test_a_slow_station_slows_down_the_other_one() -> None:
-    """54 beside 6 Mbit/s: both get what Heusse's formula leaves, 4.1 Mbit/s, and as many frames."""
+    """54 and 6 Mbit/s: both get what Heusse's formula leaves, 4.1 Mbit/s, and as many frames."""
     flows = [nl.Udp(*ends, rate_mbps=20, payload_bytes=1472) for ends in (("h1", "h2"), ("h2", "h1"))]
     run = nl.run(air(queue_packets=20, reverse={"medium_options": {"rate_mbps": 6}}), flows, duration_s=4)
     agrees("goodput of both (Mbit/s)", run.flows.goodput_mbps.sum(), 2 * 4.13, relative=0.03)

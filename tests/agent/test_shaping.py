@@ -202,7 +202,7 @@ def test_reds_words_are_ones_that_tc_can_count(
 
 
 def test_ethernet_framing_is_passed_to_the_rate_limit_and_the_wire() -> None:
-    """24 bytes beside tc's 14, and 84 at least; not as `stab`, which newer kernels refuse on an inner queue."""
+    """24 bytes in addition to tc's 14, and 84 at least; not as `stab`, which newer kernels refuse on an inner queue."""
     framed = shape(rate_mbps=5, delay_ms=1, framing="ethernet")
     outer, queue = (each.line for each in queue_qdiscs("r1-eth0", framed, "virtual"))
     assert outer.endswith("tbf rate 5000000bit burst 2042b limit 1000000000b overhead 24 mpu 84")
@@ -267,7 +267,7 @@ def test_the_words_of_the_wire(fields: dict[str, Any], words: str) -> None:
 
 
 def senders(links: list[nl.Link], clock: str = "virtual", **segment_bytes: int) -> list[str]:
-    """Hosts whose segmentation offload must be off, of h1 and h2 beside routers r1 and r2 and the switch s1."""
+    """Hosts whose segmentation offload must be off, of h1 and h2 next to routers r1 and r2 and the switch s1."""
     topology = nl.Topology(["h1", "h2"], ["r1", "r2"], ["s1"], links)
     return hosts_with_unsafe_gso([way.to_dict() for way in topology.hops()], topology.hosts, clock, segment_bytes)
 

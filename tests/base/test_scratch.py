@@ -147,7 +147,7 @@ def test_full_disk_is_reported_with_the_space_needed(tmp: Path) -> None:
     assert "are free there" in reason
 
 
-def run_beside(bad: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def run_next_to(bad: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(bad))
     run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Ping("h1", "h2", count=1)], duration_s=1, engine="pocket")
     assert len(run.pings) == 1
@@ -160,7 +160,7 @@ def test_a_scratch_directory_with_a_space_in_its_path_is_passed_over(
 ) -> None:
     bad = tmp_path / "with space"
     bad.mkdir()
-    run_beside(bad, monkeypatch)
+    run_next_to(bad, monkeypatch)
 
 
 @pytest.mark.pocket
@@ -171,6 +171,6 @@ def test_a_scratch_directory_that_forbids_programs_or_is_almost_full_is_passed_o
 ) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(tmp_path)], check=True)
     try:
-        run_beside(tmp_path, monkeypatch)
+        run_next_to(tmp_path, monkeypatch)
     finally:
         subprocess.run(["umount", str(tmp_path)], check=True)

@@ -124,7 +124,7 @@ def ink(path: Path) -> np.ndarray:
 
 
 def near(cells: np.ndarray) -> np.ndarray:
-    """Cells with ink on them or beside them."""
+    """Cells with ink on them or next to them."""
     padded = np.pad(cells, ((1, 1), (1, 1), (0, 0)))
     rows, columns = cells.shape[:2]
     return np.logical_or.reduce([padded[y : y + rows, x : x + columns] for y in range(3) for x in range(3)])

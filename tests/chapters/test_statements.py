@@ -70,7 +70,7 @@ def test_a_third_of_the_copies_of_chapter_3_have_a_number_that_intervals_hold() 
 
 @pytest.mark.parametrize("chapter", with_a_statement())
 def test_no_name_of_a_copy_gives_the_verdict_away(chapter: Any) -> None:
-    """Only the number itself is known: no factor, no verdict, and no theory beside it."""
+    """Only the number itself is known: no factor, no verdict, and no theory."""
     opened = chapter.begin("anna")
     stated = [name for name in vars(opened.own) if name.startswith("stated")]
     assert len(stated) == 1

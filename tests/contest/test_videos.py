@@ -106,6 +106,6 @@ def test_rules_compete_and_one_that_fails_costs_its_own_row(tmp_path: Path, monk
     assert "No class with on_chunk is in it." in rows["emil"]["sentence"] and rows["emil"]["status"] == "not taken"
     board.write(held, tmp_path / "out")
     page = (tmp_path / "out" / board.PAGE).read_text()
-    for words in ("Rate and stalls", "quality beside that of Throughput", "netlab&#39;s Buffer", "s of stalls"):
+    for words in ("Rate and stalls", "quality next to that of Throughput", "netlab&#39;s Buffer", "s of stalls"):
         assert words in page, words
     assert "window" not in page.lower() and "Linux" not in page and "<script" not in page

@@ -406,7 +406,7 @@ def test_disk_of_windows_is_reported(places: tuple[Path, Path], monkeypatch: pyt
     assert "a disk of Windows" in capsys.readouterr().out
 
 
-def test_the_glossary_lies_beside_the_chapters_and_follows_its_original(places: tuple[Path, Path]) -> None:
+def test_the_glossary_is_next_to_the_chapters_and_follows_its_original(places: tuple[Path, Path]) -> None:
     notebooks, mine = places
     docs = notebooks.parent / "docs" / "reference"
     docs.mkdir(parents=True)

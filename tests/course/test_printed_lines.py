@@ -10,7 +10,7 @@ import pytest
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 MAX_CHARACTERS = 69
-"""Characters of a printed line that JupyterLab shows in a window of 1000 pixels beside the list of files. Where it is narrower,
+"""Characters of a printed line that JupyterLab shows in a window of 1000 pixels next to the list of files. Where it is narrower,
 sentences without a table below them continue in the next line (`wrapSentences` of netlab's extension).
 """
 INTERFACE = re.compile(r"\w+-eth\d+")

@@ -73,7 +73,7 @@ def test_a_fixed_window_gives_a_window_each_rtt() -> None:
     assert set(measured.intervals.cwnd_segments) == {12}
 
 
-def test_each_connection_of_two_classes_beside_cubic_has_its_own_object() -> None:
+def test_each_connection_of_two_classes_with_cubic_has_its_own_object() -> None:
     made = []
 
     class Counting(Reno):
@@ -219,7 +219,7 @@ def test_ect_1_brings_a_control_into_the_queue_of_l4s() -> None:
     assert low.flows.goodput_mbps[0] > 0.85 * 20 * 1448 / 1514
 
 
-def test_scalable_control_is_fair_beside_cubic_with_ecn_only_with_ect_1() -> None:
+def test_scalable_control_is_fair_to_cubic_with_ecn_only_with_ect_1() -> None:
     """With ECT(0) and a queue that takes any ECN for L4S, both are in the queue of L4S, and CUBIC starves (RFC 9331)."""
     both = [nl.Tcp("h1", "h2", congestion=Scalable), nl.Tcp("h1", "h2", congestion="cubic")]
     shares = []

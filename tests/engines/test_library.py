@@ -204,7 +204,7 @@ def test_equal_scenarios_give_equal_bytes() -> None:
     assert len(runs) == 1
 
 
-def test_runs_beside_each_other_do_not_disturb_each_other(one_flow: nl.Run) -> None:
+def test_concurrent_runs_do_not_disturb_each_other(one_flow: nl.Run) -> None:
     found: list[nl.Run] = []
     threads = [
         threading.Thread(target=lambda: found.append(run(dumbbell(), [nl.Tcp("h1", "h2")], duration_s=5)))

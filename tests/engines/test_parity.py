@@ -69,7 +69,7 @@ SCENARIOS: dict[str, tuple[nl.Topology, list[Any], dict[str, Any]]] = {
     "bytes": (dumbbell(), [nl.Tcp("h1", "h2", num_bytes=500_000)], {}),
     "one segment": (dumbbell(), [nl.Tcp("h1", "h2", num_bytes=1448)], {}),
     "bytes of several streams": (dumbbell(), [nl.Tcp("h1", "h2", num_bytes=500_001, streams=3)], {}),
-    "pages beside bulk": (
+    "pages and bulk": (
         dumbbell(**TWO),
         [nl.Tcp("h1", "h3"), *(nl.Tcp("h2", "h4", num_bytes=100_000, start_s=1.03 + 0.25 * k) for k in range(8))],
         {},
@@ -105,7 +105,7 @@ SCENARIOS: dict[str, tuple[nl.Topology, list[Any], dict[str, Any]]] = {
     ),
     "equal rivals": (dumbbell(**TWO), TWO_TCPS, {}),
     "late rival": (dumbbell(**TWO), [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4", congestion="reno", start_s=1)], {}),
-    "TCP beside UDP": (dumbbell(**TWO), TCP_AND_UDP, {}),
+    "TCP and UDP": (dumbbell(**TWO), TCP_AND_UDP, {}),
     "switch": (switched(), [nl.Tcp("h1", "h2"), nl.Tcp("h3", "h2")], {}),
     "even": (dumbbell(), [nl.Udp("h1", "h2", rate_mbps=9.123, payload_bytes=700)], {}),
     "overload": (dumbbell(), [nl.Udp("h1", "h2", rate_mbps=20)], {}),
@@ -160,12 +160,12 @@ def rivals_with_echoes() -> nl.Scenario:
     return nl.Scenario(network, traffic, 6.0, interval_s=0.5)
 
 
-def datagrams_beside() -> nl.Scenario:
+def tcp_and_datagrams() -> nl.Scenario:
     """Samples fall on the beats of the datagrams."""
     return nl.Scenario(dumbbell(**TWO), [nl.Tcp("h1", "h3"), nl.Udp("h2", "h4", rate_mbps=4)], 10.0)
 
 
-@pytest.mark.parametrize("scenario", [rivals_with_echoes(), datagrams_beside()], ids=["echoes", "UDP"])
+@pytest.mark.parametrize("scenario", [rivals_with_echoes(), tcp_and_datagrams()], ids=["echoes", "UDP"])
 def test_kernels_agree_on_simultaneous_events(scenario: nl.Scenario) -> None:
     assert differences(*(nl.run(scenario, engine=name, progress=False) for name in ("pocket", "library"))) == []
 

@@ -27,7 +27,7 @@ def test_without_mininet_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) ->
         python_path()
 
 
-def test_packages_beside_mininet_are_found_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packages_next_to_mininet_are_found_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, system = tmp_path / "venv" / "site-packages", tmp_path / "usr" / "dist-packages"
     for directory in (own, system / "mininet"):
         directory.mkdir(parents=True)

@@ -79,7 +79,7 @@ def treasure() -> Iterator[pathlib.Path]:
     ],
 )
 def test_commands_in_a_host_leave_the_users_files_alone(treasure: pathlib.Path, attack: str) -> None:
-    """Delete, overwrite, rename, remount: the real file stays, byte by byte, and nothing appears beside it."""
+    """Delete, overwrite, rename, remount: the real file stays, byte by byte, and nothing appears next to it."""
     if "hostfs" in attack and launcher.landlock_version() == 0:
         pytest.skip("this host has no Landlock, and `netlab doctor` says so")
     command = attack.format(file=treasure, directory=treasure.parent)

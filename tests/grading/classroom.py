@@ -43,7 +43,7 @@ KINDS = {
     9: "forge a fault of the provided cells", 10: "forge questions", 11: "more probes than allowed",
     12: "a number that equals all", 13: "NaN", 14: "an object in place of a number", 15: "huge values",
     16: "patch what judges", 17: "a run that was not made", 18: "a run with other results", 19: "broken scenarios",
-    20: "paths and shells in scenarios", 21: "a flow beside the one asked for", 22: "a command in a measurement",
+    20: "paths and shells in scenarios", 21: "a flow in addition to the requested one", 22: "a command in a measurement",
     23: "netlab's own function", 24: "a formula for a measured number", 25: "leave something for the next exercise",
     26: "fill the disk", 27: "loops, fork bombs, sleep", 28: "memory, output, exit", 29: "many runs", 30: "HTML in words",
     31: "formulas in names", 32: "escapes in names", 33: "links and pipes", 34: "odd JSON", 35: "a JSON bomb",

@@ -31,7 +31,7 @@ def test_the_rubric_that_students_see_has_the_points_that_a_person_gives() -> No
         assert sum(map(int, re.findall(r"\((\d)\)[;.]", models[key]))) == each.points
 
 
-def test_every_part_waits_for_a_person_beside_its_rubric_and_no_code_runs(tmp_path: Path) -> None:
+def test_every_part_waits_for_a_person_with_its_rubric_and_no_code_runs(tmp_path: Path) -> None:
     # A class list of another task has tokens: they are no reason for a flag here.
     result = judging.judge(Job("anna", hand_in(tmp_path), PROJECT.source, token="0123456789"))  # noqa: S106
     assert {mark["status"] for mark in result["exercises"]} == {marking.REVIEW}

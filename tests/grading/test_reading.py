@@ -296,8 +296,8 @@ def test_prose_in_a_code_cell_and_unchanged_cells_are_no_answer() -> None:
 def test_answers_to_earlier_questions_and_instruction_lines_are_prose() -> None:
     earlier = "### Exercise 4: explain it\n\nWhy?\n*Your answer:* because."
     assert submission.words_of(earlier, QUESTION.stub) == "because."
-    beside = QUESTION.stub.replace(INSTRUCTION, f"{INSTRUCTION} Because.")
-    assert submission.words_of(beside, QUESTION.stub) == "Because."
+    same_line = QUESTION.stub.replace(INSTRUCTION, f"{INSTRUCTION} Because.")
+    assert submission.words_of(same_line, QUESTION.stub) == "Because."
 
 
 def test_a_heading_of_the_oldest_format_is_read_as_text(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_everybody_has_a_row_for_each_exercise(graded: GradedClass) -> None:
     assert {status for (student, _), (_, status) in given.items() if student == "cleo"} == {"missing"}
 
 
-def test_only_answers_in_words_await_review_beside_the_model_answer(graded: GradedClass) -> None:
+def test_only_answers_in_words_await_review_with_the_model_answer(graded: GradedClass) -> None:
     waiting = rows(report_tables.review_csv(graded))
     assert [(row["student"], row["exercise"], row["points"], row["of"]) for row in waiting] == [
         ("anna", "why-words", "", "2"),

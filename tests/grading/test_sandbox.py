@@ -138,7 +138,7 @@ def test_grading_is_refused_if_student_code_could_read_the_answers(
     if place == "chapters":
         monkeypatch.setattr("netlab_course.chapters.__path__", [*chapters.__path__, str(home)])
     if place == "clone":
-        # Only the solutions, beside a package that is elsewhere.
+        # Only the solutions, with a package in another place.
         monkeypatch.setattr(sandbox, "_answers", lambda: [home / "solutions"])
     elif package is not None:
         monkeypatch.setattr(sandbox, "package_directories", lambda: [package])

@@ -59,7 +59,7 @@ def ways(edition: Edition, each: AnswerCell, exercise: Exercise) -> Iterator[tup
         yield "an object that equals all", f"{EVERYTHING}{each.name} = Any(7)"
     elif isinstance(check, Measurement):
         yield (
-            "a flow beside it",
+            "another flow",
             f"{RUNS.format(more='nl.Udp(*_ends, rate_mbps=50)')}_ends = ('h2', 'h1')\nnl.run = run\n{solution}",
         )
     elif isinstance(check, ChoiceCheck):

@@ -152,7 +152,7 @@ def test_a_library_kernel_travels_alone_and_for_its_own_processor_only(
         archive.unpack(file)
 
 
-def test_the_checksum_beside_the_file_is_its_own_and_packing_is_repeatable(
+def test_the_checksum_next_to_the_file_is_the_files_and_packing_is_repeatable(
     kernel: PocketKernel, tmp_path: Path
 ) -> None:
     first, second = archive.pack([kernel], tmp_path / "a"), archive.pack([kernel], tmp_path / "b")

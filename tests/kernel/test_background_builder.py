@@ -116,7 +116,7 @@ def test_call_that_needs_the_pocket_kernel_waits_for_it(monkeypatch: pytest.Monk
     assert moments == []
 
 
-def test_call_waits_also_beside_a_pocket_kernel_that_this_version_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_waits_also_with_a_pocket_kernel_that_this_version_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = [HALF, None]
     old = pocket_kernel.PocketKernel(Path("/old/linux"), "7.3.4", (7, 3, 4), frozenset({"inet"}))
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)

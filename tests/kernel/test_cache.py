@@ -20,7 +20,7 @@ def test_the_cache_is_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     assert base_cache.root() == Path("/d/.cache/netlab")
 
 
-def test_the_shared_cache_is_where_it_is_named_or_beside_python(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shared_cache_is_in_the_named_directory_or_next_to_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETLAB_SHARED", "/srv/netlab")
     assert cache.shared_directory() == Path("/srv/netlab")
     monkeypatch.delenv("NETLAB_SHARED")

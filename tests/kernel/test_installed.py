@@ -65,7 +65,7 @@ def test_a_build_by_this_recipe_comes_first_even_if_older_or_of_an_older_kernel(
     assert [k.build["key"][0] for k in pocket_kernel.builds()] == ["b", "c", "a"]
 
 
-def test_a_kernel_that_an_administrator_put_there_is_found_beside_the_users_own(
+def test_a_kernel_that_an_administrator_put_there_is_found_with_the_users_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NETLAB_SHARED", str(tmp_path / "shared"))

@@ -1,4 +1,4 @@
-"""The library kernel as WebAssembly: kept, found and carried beside the native ones."""
+"""The library kernel as WebAssembly: kept, found and carried like the native ones."""
 
 import json
 import platform

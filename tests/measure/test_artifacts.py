@@ -1,4 +1,4 @@
-"""Files that a run leaves: bounded, brought back, kept beside its result and in the cache, gone when nobody uses them."""
+"""Files that a run leaves: bounded, brought back, kept next to its result and in the cache, gone when nobody uses them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_files_go_with_the_run(engine: Leaves) -> None:
     assert copy.artifacts["a.txt"].exists()
 
 
-def test_files_lie_beside_the_result(engine: Leaves, tmp_path: Path) -> None:
+def test_files_are_next_to_the_result(engine: Leaves, tmp_path: Path) -> None:
     run = nl.run(scenario(), engine=engine, progress=False)
     run.to_json(tmp_path / "result.json")
     assert sorted(path.name for path in (tmp_path / "result.artifacts").iterdir()) == ["a.txt", "b.pcap"]
@@ -208,7 +208,7 @@ def test_pruning_counts_a_runs_files_and_takes_them_with_it(engine: Leaves) -> N
     for seed in (1, 2):
         nl.sweep([scenario(seed)], engine=engine, progress=False)
     cache = RunCache()
-    old, new = sorted(cache.directory.glob("*.json"), key=lambda path: "of 1" not in _text_beside(path))
+    old, new = sorted(cache.directory.glob("*.json"), key=lambda path: "of 1" not in _text_next_to(path))
     for path in (old, *_directory(old).iterdir(), _directory(old)):
         os.utime(path, (1, 1))
     size_bytes = sum(size for _, size, _ in cache._runs())
@@ -220,7 +220,7 @@ def _directory(path: Path) -> Path:
     return path.with_suffix(".artifacts")
 
 
-def _text_beside(path: Path) -> str:
+def _text_next_to(path: Path) -> str:
     return (_directory(path) / "a.txt").read_text()
 
 

@@ -177,13 +177,13 @@ def test_a_flow_alone_keeps_its_own_time() -> None:
 
 
 def test_a_byte_at_the_very_end_is_a_starved_flow() -> None:
-    """Its goodput is near 0, alone or beside another; never NaN."""
+    """Its goodput is near 0, alone or with another; never NaN."""
     assert measured_run(["tcp"], [[DURATION_S]]).flows.goodput_mbps[0] == 0
-    beside = measured_run(["tcp", "udp"], [[DURATION_S], [0.5]])
-    assert beside.flows.goodput_mbps[0] == pytest.approx(8000 / 1.5 / 1e6)
+    both = measured_run(["tcp", "udp"], [[DURATION_S], [0.5]])
+    assert both.flows.goodput_mbps[0] == pytest.approx(8000 / 1.5 / 1e6)
 
 
-def test_datagrams_below_the_limit_give_the_offered_rate_exactly_beside_others() -> None:
+def test_datagrams_below_the_limit_give_the_offered_rate_exactly_with_others() -> None:
     """Whenever the others began, and however late the datagrams come."""
     datagrams = [0.3 + 0.02 * k for k in range(100)]
     run = measured_run(["udp", "tcp"], [datagrams, [0.01 + FRAME_S * k for k in range(50)]])

@@ -186,8 +186,8 @@ def test_flow_may_hold_only_its_limit_of_packets(aqm: str, own_packets: int) -> 
     agrees("packets of one flow, with flow_packets", most[1], 40, absolute=1)
 
 
-def test_fq_and_sfq_give_a_small_flow_its_rate_beside_a_flood() -> None:
-    """1 Mbit/s of datagrams beside 20 Mbit/s, over 10 Mbit/s: nothing of it is lost, where drop-tail loses half."""
+def test_fq_and_sfq_give_a_small_flow_its_rate_next_to_a_flood() -> None:
+    """1 Mbit/s of datagrams with 20 Mbit/s, over 10 Mbit/s: nothing of it is lost, where drop-tail loses half."""
     lost = {}
     for aqm in ("fifo", "fq", "sfq"):
         topology = nl.topologies.dumbbell(pairs=2, rate_mbps=10, queue_packets=200, aqm=aqm)

@@ -87,17 +87,19 @@ def fewest_router_hops(topology: nl.Topology, src: str, dst: str) -> int:
     """By breadth first over wires, switches being free."""
     follower = Follower(topology)
     node_of = {way.interface: way.src for way in topology.hops()}
-    beside: dict[str, set[str]] = {}
+    neighbours: dict[str, set[str]] = {}
     for way in topology.hops():
         if way.src not in topology.switches:
-            beside.setdefault(way.src, set()).update(node_of[name] for name in follower.wired(way.interface, way.src))
+            neighbours.setdefault(way.src, set()).update(
+                node_of[name] for name in follower.wired(way.interface, way.src)
+            )
     distance = {src: 0}
     ahead = deque([src])
     while ahead:
         here = ahead.popleft()
         if here != src and here not in topology.routers:
             continue
-        for other in beside[here] - distance.keys():
+        for other in neighbours[here] - distance.keys():
             distance[other] = distance[here] + 1
             ahead.append(other)
     return distance[dst]
@@ -144,7 +146,7 @@ def test_the_plan_is_the_same_each_time(topology: nl.Topology) -> None:
     assert plan_addresses(topology.wiring()) == plan_addresses(nl.Topology.from_dict(topology.to_dict()).wiring())
 
 
-def test_a_direct_link_beside_a_switch_is_not_taken_for_the_switch() -> None:
+def test_a_direct_link_next_to_a_switch_is_not_taken_for_the_switch() -> None:
     """The subnet named first carries the packets, and the path says so, with that way's delay and rate."""
     topology = nl.Topology(
         hosts=["h1", "h2"],

@@ -32,7 +32,7 @@ def test_directions_that_differ_are_both_named():
     assert [a.text for a in figure.layout.annotations] == ["r1→h3: 5 Mbit/s,<br>100 packets<br>h3→r1: unlimited"]
 
 
-def test_lines_of_a_label_fit_beside_a_link_in_a_narrow_window():
+def test_lines_of_a_label_fit_next_to_a_link_in_a_narrow_window():
     """Two links of a row whose directions differ: their labels would cover each other in one line each."""
     slow = {"rate_mbps": 5, "queue_packets": 300, "delay_ms": 20, "reverse": {"rate_mbps": None, "queue_packets": None}}
     row = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1", **slow), Link("r1", "h2", **slow)])
@@ -141,7 +141,7 @@ def test_routers_in_a_ring_or_a_star_are_no_row():
 
 
 @pytest.mark.parametrize("name", ["phone", "laptop_12"])
-def test_a_long_name_stands_beside_its_node_and_away_from_its_links(name):
+def test_a_long_name_is_next_to_its_node_and_away_from_its_links(name):
     network = Topology(hosts=["h1", name], routers=["r1"], links=[Link("h1", "r1"), Link("r1", name, rate_mbps=5)])
     nodes = [trace for trace in plots.topology(network).data if trace.text]
     assert {where for trace in nodes for where in trace.textposition} == {"bottom center"}, "links go left and right"

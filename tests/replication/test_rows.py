@@ -41,7 +41,9 @@ def test_every_source_has_a_reference_and_a_lab() -> None:
         (("lab9", "buffer", "10 Gbit/s 20 ms default buffers one stream"), ("h1-h2", "throughput"), 3355.4),
     ],
 )
-def test_theory_beside_hand_worked_values(key: tuple[str, str, str], name: tuple[str, str], expected: float) -> None:
+def test_theory_agrees_with_hand_worked_values(
+    key: tuple[str, str, str], name: tuple[str, str], expected: float
+) -> None:
     """Worked by hand from framing, windows and iperf's 2^20."""
     assert labs.measurements()[key][name].theory == pytest.approx(expected, rel=1e-3)
 

@@ -1,4 +1,4 @@
-"""The rule for many flows beside the kernel's Reno: what it promises, and that less is not enough."""
+"""The rule for many flows compared with the kernel's Reno: what it promises, and that less is not enough."""
 
 from __future__ import annotations
 

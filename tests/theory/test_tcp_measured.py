@@ -1,4 +1,4 @@
-"""The full model of Padhye and others beside the kernel's Reno, where it holds and where it does not."""
+"""The full model of Padhye and others compared with the kernel's Reno, where it holds and where it does not."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ def test_flows_between_two_hosts_have_one_initial_window() -> None:
     assert "traffic 1 and 3 (tcp): initial_window_segments are 3 and None" in problem
 
 
-def _beside_and_behind() -> nl.Topology:
-    """h2 is beside h1 on a switch, h3 behind a router; 50 ms there and 50 ms back."""
+def _near_and_far() -> nl.Topology:
+    """h2 is next to h1 on a switch, h3 behind a router; 50 ms there and 50 ms back."""
     links = [
         nl.Link("h1", "s1", rate_mbps=100),
         nl.Link("h2", "s1", delay_ms=50),
@@ -69,13 +69,13 @@ def _beside_and_behind() -> nl.Topology:
     [pytest.param("library", marks=pytest.mark.library), pytest.param("pocket", marks=pytest.mark.pocket)],
 )
 def test_the_initial_window_is_what_leaves_before_the_first_acknowledgement(engine: str) -> None:
-    """A transfer of 30 segments: with 30 one round, with Linux's own 10 two, with 3 four; beside the sender and behind a router."""
+    """A transfer of 30 segments: with 30 one round, with Linux's own 10 two, with 3 four; next to the sender and behind a router."""
     flows = [
         nl.Tcp("h1", "h2", num_bytes=30 * 1448, initial_window_segments=30),
         nl.Tcp("h1", "h3", num_bytes=30 * 1448, initial_window_segments=3, start_s=1),
         nl.Tcp("h3", "h1", num_bytes=30 * 1448, start_s=2),
     ]
-    run = nl.run(_beside_and_behind(), flows, duration_s=3, engine=engine, progress=False)
+    run = nl.run(_near_and_far(), flows, duration_s=3, engine=engine, progress=False)
     for completion_s, initial_window in zip(run.flows["completion_s"], (30, 3, 10), strict=True):
         expected_ms = nl.theory.short_flow_ms(30 * 1448, 100, 100, initial_window)
         agrees("completion (ms)", 1000 * completion_s, expected_ms, absolute=2)

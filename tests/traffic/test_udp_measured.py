@@ -1,4 +1,4 @@
-"""The effects of the fields of a UDP flow, beside theory."""
+"""The effects of the fields of a UDP flow, compared with theory."""
 
 from __future__ import annotations
 

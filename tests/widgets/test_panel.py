@@ -301,7 +301,7 @@ def test_controls_stand_in_columns_with_check_boxes_last_and_aligned() -> None:
         (ipywidgets.SelectionSlider(options=[6, 9, 54]), "6 to 54"),
     ],
 )
-def test_a_sliders_range_stands_beside_it(control, words) -> None:
+def test_a_sliders_range_is_next_to_it(control, words) -> None:
     (row,) = widgets.control_grid([control]).children
     assert f">{words}</span>" in row.children[1].value
     low, high = words.split(" to ")

@@ -3,7 +3,7 @@
 (() => {
   const FILES = []; // [name, bytes]
   const AHEAD = ""; // Python
-  const SCRIPTS = []; // of JupyterLab, that have a packed copy beside them
+  const SCRIPTS = []; // of JupyterLab, that have a packed copy next to them
   const FIRST = ""; // chapter
   const place = new URL("../pyodide/", document.currentScript.src);
   const line = document.createElement("div");

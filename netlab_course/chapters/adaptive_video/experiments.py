@@ -60,7 +60,7 @@ def _buffer_curve(video: Player) -> tuple[list[float], list[float]]:
 
 
 def video_figure(videos: Mapping[str, Player], trace: Trace, title: str) -> go.Figure:
-    """Return a figure of the rate of each chunk of some videos (players by the rule's name) beside the rate of the
+    """Return a figure of the rate of each chunk of some videos (players by the rule's name) with the rate of the
     trace, in Mbit/s, and below it the buffers in s, over the network time; one colour for each rule.
     """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08, row_heights=[0.6, 0.4])

@@ -128,7 +128,7 @@ class Checks:
                         == [("tcp", "h1", "h3")]
                         and not any(traffic_items(run)[0].get(name) for name in ("window_bytes", "num_bytes"))
                     ),
-                    "One TCP flow must be sent, from h1 to h3, without a window or a size, and nothing beside it.",
+                    "One TCP flow must be sent, from h1 to h3, without a window or a size, and no other traffic.",
                     "The list of traffic has one item, nl.Tcp(...).",
                     traffic_in_words,
                 ),

@@ -101,7 +101,7 @@ def _window(figure: go.Figure, own: pd.DataFrame) -> None:
 
 
 def _name(figure: go.Figure, own: pd.DataFrame) -> None:
-    """Write the name of each phase into the figure of a flow's window, given by its rows as from `phases`: beside its
+    """Write the name of each phase into the figure of a flow's window, given by its rows as from `phases`: next to its
     first stretch, of congestion avoidance the longest and of fast recovery the third.
     """
     climb = "climb along a cubic curve" if _control(own) == "cubic" else "additive increase"

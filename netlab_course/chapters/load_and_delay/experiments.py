@@ -71,7 +71,7 @@ def _groups(found: pd.DataFrame, names: str | list[str]) -> list[tuple[Any, pd.D
 
 
 def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots.Comparison:
-    """Return a figure of the mean delay in ms by load with 95 % intervals, from the table of `mean_delays`, beside
+    """Return a figure of the mean delay in ms by load with 95 % intervals, from the table of `mean_delays`, with
     theory: `formula`, a function of the load that returns ms, for one size, and `theory_ms` for mixed sizes.
     """
     comparison = plots.Comparison(

@@ -244,7 +244,7 @@ def _bias() -> Measurement:
                     and _every_flow_has_jitter(run)
                     and _long_mbps(run) >= MIN_LONG_MBPS
                 ),
-                f"Beside the others, h1-h9 must get {MIN_LONG_MBPS} Mbit/s or more on average.",
+                f"With the others, h1-h9 must get {MIN_LONG_MBPS} Mbit/s or more on average.",
                 "How far must a packet move to find another place in the queue? A frame takes 0.3 to 0.6 ms on a link.",
                 lambda run: f"{_long_mbps(run):.2f} Mbit/s",
             ),

@@ -215,7 +215,7 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
 
 
 def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
-    """Return a figure of the goodput in Mbit/s of each draw of the six crossing flows, beside the rates by the square
+    """Return a figure of the goodput in Mbit/s of each draw of the six crossing flows, with the rates by the square
     root or max-min; `runs` has runs by the name of their queues, "drop-tail", "RED" and "fair queues", in this order.
     """
     pairs = list(CROSSING)

@@ -301,7 +301,7 @@ class Checks:
                 _headers_as_data,
                 "Goodput is of the payload alone: the headers arrive too, but they are not data.",
                 _without_headers,
-                "The headers are missing: each datagram has 42 bytes beside its payload.",
+                "The headers are missing: each datagram has 42 bytes in addition to its payload.",
                 _all_sent_first,
                 "This waits until the whole window is on the link before the round trip begins. The first ACK comes earlier.",
             ),

@@ -109,9 +109,9 @@ def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def shared_goodputs(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
-    """Return a table with a row for each run: what is `beside` TCP, the goodput `tcp_mbps` and the RTT in ms of the TCP
-    flow, the goodput `other_mbps` of the flow beside it, if any, and the datagrams that a program sent for each piece.
-    The keys of `runs` are (what is beside TCP, seed).
+    """Return a table with a row for each run: the traffic `beside` TCP, the goodput `tcp_mbps` and the RTT in ms of the TCP
+    flow, the goodput `other_mbps` of the flow next to it, if any, and the datagrams that a program sent for each piece.
+    The keys of `runs` are (the traffic beside TCP, seed).
     """
     rows = []
     for (case, _), run in runs.items():

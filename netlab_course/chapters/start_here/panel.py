@@ -28,7 +28,7 @@ def panel() -> PanelParts:
 
     def scenario(**settings: Any) -> dict[str, Any]:
         """Return the arguments of `netlab.run`, by name: pings from h1 to h2 and, if `beside_mbps` is above 0, UDP of
-        that rate beside them, over a link with the `rate_mbps` and `delay_ms` of the controls' values `settings`.
+        that rate with them, over a link with the `rate_mbps` and `delay_ms` of the controls' values `settings`.
         """
         traffic: list[Traffic] = [Ping("h1", "h2", interval_s=0.2)]
         if settings["beside_mbps"] > 0:

@@ -50,7 +50,7 @@ def framing_figure(
     payloads_bytes: Sequence[int], as_tc: Run, as_wire: Run, limit: Callable[..., float]
 ) -> plots.Comparison:
     """Return a figure of the goodput in Mbit/s of an overloaded link by payload, from a run with each of two framings
-    whose flows have these payloads in this order, beside `limit`, a function of rate in Mbit/s, payload and framing in
+    whose flows have these payloads in this order, with `limit`, a function of rate in Mbit/s, payload and framing in
     bytes, and the rival explanation.
     """
     sizes = np.geomspace(60, 1500, 400)
@@ -118,7 +118,7 @@ def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any,
 
 
 def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Comparison:
-    """Return a figure of the round-trip times in ms of a run's ping over time beside UDP of `offered_mbps` that
+    """Return a figure of the round-trip times in ms of a run's ping over time next to UDP of `offered_mbps` that
     overloads the link from the start, with the wait in theory if the link carries `limit_mbps` of data.
     """
     echoes = run.pings.dropna()

@@ -1,4 +1,4 @@
-"""The panel runs what its controls say and draws it beside slow start. No kernel is needed."""
+"""The panel runs what its controls say and draws it with slow start. No kernel is needed."""
 
 from types import SimpleNamespace
 

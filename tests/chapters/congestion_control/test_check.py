@@ -81,11 +81,11 @@ def test_the_run_that_is_asked_for_passes() -> None:
         (lambda: measured_run(asked(traffic=[nl.Tcp("h1", "h3")])), "must use Reno"),
         (
             lambda: measured_run(asked(nl.Tcp("h2", "h3", congestion="reno"))),
-            "One TCP flow must be sent, from h1 to h3, without a window or a size, and nothing beside it.",
+            "One TCP flow must be sent, from h1 to h3, without a window or a size, and no other traffic.",
         ),
         (
             lambda: measured_run(asked(nl.Udp("h2", "h3", rate_mbps=200, start_s=10, duration_s=0.3))),
-            "One TCP flow must be sent, from h1 to h3, without a window or a size, and nothing beside it.",
+            "One TCP flow must be sent, from h1 to h3, without a window or a size, and no other traffic.",
         ),
         (lambda: measured_run(asked(path=chapter.settings.path())), "the rate and the delay"),
         (

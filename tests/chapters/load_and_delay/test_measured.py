@@ -81,7 +81,7 @@ def test_the_calls_that_fit_are_in_time_and_one_more_is_not() -> None:
     assert late[0] < 1 < late[1]
 
 
-def test_captures_have_the_delays_of_calls_beside_a_download_and_of_nothing_else() -> None:
+def test_captures_have_the_delays_of_calls_during_a_download_and_of_nothing_else() -> None:
     """Open exercise 1: a fair queue lets calls overtake the download, so packets do not arrive in the order of leaving."""
     line = nl.topologies.chain([None, 2], [0, 0], 10_000, aqm="fq")
     call = nl.Udp("h1", "h2", rate_mbps=0.0688, payload_bytes=172, spacing="random")
@@ -90,7 +90,7 @@ def test_captures_have_the_delays_of_calls_beside_a_download_and_of_nothing_else
     agrees("mean delay (ms)", experiments.delays_ms(run).mean(), delays_ms.mean(), relative=0.002)
 
 
-def test_a_call_beside_a_download_waits_for_what_has_left_the_fair_queue() -> None:
+def test_a_call_during_a_download_waits_for_what_has_left_the_fair_queue() -> None:
     """Open exercise 1: the frame that the shaper has taken, what its bucket of 2018 bytes holds beyond a frame, and the rest
     of the frame on the line.
     """

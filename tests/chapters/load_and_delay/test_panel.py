@@ -1,4 +1,4 @@
-"""The panel runs what its controls say and draws it beside theory. No kernel is needed."""
+"""The panel runs what its controls say and draws it with theory. No kernel is needed."""
 
 from types import SimpleNamespace
 
@@ -11,7 +11,7 @@ from tests.drawn import PATIENCE_S, by_role
 
 
 @pytest.mark.parametrize(("sizes", "flows"), [("one size", 1), ("mixed sizes", 7)])
-def test_the_panel_draws_a_run_beside_the_formula_for_its_sizes(sizes: str, flows: int) -> None:
+def test_the_panel_draws_a_run_with_the_formula_for_its_sizes(sizes: str, flows: int) -> None:
     asked = []
 
     def fake(*, topology, progress, cancel):

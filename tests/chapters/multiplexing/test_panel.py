@@ -1,4 +1,4 @@
-"""The panel runs what its controls say and draws it beside theory. No kernel is needed."""
+"""The panel runs what its controls say and draws it with theory. No kernel is needed."""
 
 from types import SimpleNamespace
 
@@ -21,7 +21,7 @@ def fair_mbps(topology):
 
 
 @pytest.mark.parametrize("fair_queue", [False, True])
-def test_multiplexing_panel_draws_its_runs_beside_the_fair_shares(fair_queue):
+def test_multiplexing_panel_draws_its_runs_with_the_fair_shares(fair_queue):
     asked = []
 
     def fake(*, topology, traffic, duration_s, seed, progress, cancel):

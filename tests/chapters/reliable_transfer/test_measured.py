@@ -47,19 +47,19 @@ def test_a_window_that_counts_what_is_in_flight_does_not_stand_still() -> None:
 
 
 def test_a_timer_shorter_than_the_round_trip_fills_a_shared_link_with_copies() -> None:
-    others: dict[str, list[nl.Tcp | nl.Program]] = {
+    cases: dict[str, list[nl.Tcp | nl.Program]] = {
         "a second TCP": [nl.Tcp("h1", "h2")],
         "selective repeat": [nl.Program("h1", "h2", *experiments.SELECTIVE_REPEAT.ends(32))],
     }
     scenarios = {
         (name, seed): nl.Scenario(
             settings.network(loss_rate=0.0),
-            [nl.Tcp("h1", "h2", start_s=0.1 * seed), *beside_it],
+            [nl.Tcp("h1", "h2", start_s=0.1 * seed), *others],
             duration_s=20,
             interval_s=1,
             seed=seed,
         )
-        for name, beside_it in others.items()
+        for name, others in cases.items()
         for seed in (1, 2, 3)
     }
     found = experiments.shared_goodputs(nl.sweep(scenarios)).groupby("beside").mean()

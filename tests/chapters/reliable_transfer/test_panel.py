@@ -1,4 +1,4 @@
-"""The panel runs what its controls say and draws it beside theory. No kernel is needed."""
+"""The panel runs what its controls say and draws it with theory. No kernel is needed."""
 
 from types import SimpleNamespace
 
@@ -13,7 +13,7 @@ from tests.drawn import PATIENCE_S, by_role
 @pytest.mark.parametrize(
     ("scheme", "sender"), [("go-back-N", "GoBackNSender"), ("selective repeat", "SelectiveSender")]
 )
-def test_the_panel_draws_a_run_of_its_scheme_beside_the_formula(scheme: str, sender: str) -> None:
+def test_the_panel_draws_a_run_of_its_scheme_with_the_formula(scheme: str, sender: str) -> None:
     asked = []
 
     def fake(*, topology, progress, cancel):

@@ -1,4 +1,4 @@
-"""The panel runs what its controls say and draws it beside theory. No kernel is needed."""
+"""The panel runs what its controls say and draws it with theory. No kernel is needed."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from tests.drawn import PATIENCE_S, by_role
 
 
 @pytest.mark.parametrize(("beside_mbps", "kinds"), [(0, ["ping"]), (12, ["ping", "udp"])])
-def test_the_panel_draws_pings_beside_the_empty_way(beside_mbps, kinds):
+def test_the_panel_draws_pings_with_the_empty_path(beside_mbps, kinds):
     asked = []
 
     def fake(*, topology, traffic, duration_s, progress, cancel):

@@ -84,7 +84,7 @@ def test_a_short_burst_finds_the_hidden_rate_and_loses_nothing() -> None:
 
 
 def test_two_exact_beats_share_by_their_phase() -> None:
-    """A modest sender beside 6 and 9 Mbit/s gets min(1, beat / 1.667 ms) within 2 %, not its equal chance."""
+    """A modest sender with 6 and 9 Mbit/s gets min(1, beat / 1.667 ms) within 2 %, not its equal chance."""
     clocks = [
         nl.Udp(src, "h3", rate_mbps=rate_mbps, spacing="even", start_s=11 * step, duration_s=10)
         for step, other_mbps in enumerate((6, 9))

@@ -1,4 +1,4 @@
-"""The panel runs what its controls say and draws it beside theory. No kernel is needed."""
+"""The panel runs what its controls say and draws it with theory. No kernel is needed."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from netlab_course.chapters import udp_loss
 from tests.drawn import PATIENCE_S, by_role
 
 
-def test_the_udp_panel_runs_its_settings_and_draws_goodput_beside_theory():
+def test_the_udp_panel_runs_its_settings_and_draws_goodput_with_theory():
     asked = []
 
     def fake(*, topology, traffic, duration_s, progress, cancel):
