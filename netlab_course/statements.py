@@ -42,6 +42,15 @@ _DOUBT_WORDS = (
     r"nicht|kein\w*|nie|niemals|ohne|außer\w*|sonst|stützt|bestätig\w*|recht|richtig|falsch|nur|statt|zu"
 )
 _HOLDS = r"holds?|holding|contains?|containing|includes?|including|covers?|covering|enthält|umfasst|beinhaltet"
+_END = r"(?:end|edge|limit|bound|boundary|border|side|part|rand|grenze|ende)"
+_UPPER_END_ABOVE = (
+    rf"(?<!\w)(?:upper|top|higher|obere\w*) {_END}\b.*?(?<!\w)(?:{_ABOVE_WORDS}|higher|greater|larger|exceeds?)(?!\w)"
+)
+_LOWER_END_BELOW = rf"(?<!\w)(?:lower|bottom|untere\w*) {_END}\b.*?(?<!\w)(?:{_BELOW_WORDS}|lower|less|smaller)(?!\w)"
+_SINGLE_RUN = r"(?<!\w)(?:one|a|any|some|single|ein|einem|einer) (?:single )?(?:run|seed|lauf)(?!\w)"
+_SCATTER = r"standard deviation|standardabweichung"
+_WHOLE = r"both|whole|entire\w*|complete\w*|all|every|each|ganz\w*|beide|alle|jede\w*"
+"""Words for all of an interval or all runs, with which an end, a run or the scatter may be right."""
 _QUOTED = r"claim\w*|stat\w+|says?|said|refut\w*|wrong|behaupt\w*|aussage|sagt|widerleg\w*|unrecht"
 
 
@@ -133,6 +142,16 @@ class Statement:
         # Whole numbers without a unit may count seeds or runs.
         if any(compared for _, compared in numbers) and all(map(self._is_too_weak, (number for number, _ in numbers))):
             return f"another number than {with_unit(self.number, unit)}"
+        for pattern, problem in (
+            (
+                _UPPER_END_ABOVE if not self.above else _LOWER_END_BELOW,
+                "an end that may be there while the interval holds the number",
+            ),
+            (_SINGLE_RUN, "a single run, and single runs scatter; the statement is on the mean"),
+            (_SCATTER, "the scatter of single runs; the statement is on the mean"),
+        ):
+            if re.search(pattern, words) and not _found(_WHOLE, words):
+                return problem
         side = r"|".join((_ABOVE_WORDS, _BELOW_WORDS, *_OTHER_SIDE_WORDS.values(), _DOUBT_WORDS))
         held = re.search(rf"(?<!\w)(?:{_HOLDS})\s+(?:the (?:number|value)?\s*|{_NUMBER})", words)
         if held and not _found(side, words):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from netlab_course.chapters import congestion_collapse
+from netlab_course.chapters.congestion_collapse import settings
 from netlab_course.repetition import Repetition
 from tests.chapters.checking import all_chapters, checks_of
 
@@ -59,7 +60,6 @@ def test_four_copies_of_chapter_3_have_all_three_verdicts() -> None:
 
 def test_a_third_of_the_copies_of_chapter_3_have_a_number_that_intervals_hold() -> None:
     """By less than 0.5 % from the measured mean, which is 0.2 % below theory; the rest are three digits."""
-    settings = congestion_collapse.settings
     drawn = [settings.NUMBERS.draw(f"t{number}") for number in range(400)]
     ratios = [own.stated_mbps / settings.goodput_mbps(1, own.pushy_mbps, 1.5, 1, own.payload_bytes) for own in drawn]
     close = [ratio for ratio in ratios if abs(ratio - 1) < settings.CLOSE]

@@ -84,3 +84,36 @@ def test_a_result_that_leaves_the_statement_undecided_or_is_about_another_number
         f"The interval would not contain {number} and lie {other} it.",
     ):
         passes(check, [*answer[:2], sentence, answer[3]])
+
+
+@pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
+def test_an_end_of_the_interval_and_a_single_run_that_refute_nothing_are_named(check: Repetition) -> None:
+    answer = work(check)
+    assert check.statement is not None
+    number = check.statement.number
+    above = check.statement.above
+    other, far_end, near_end = ("below", "lower", "upper") if above else ("above", "upper", "lower")
+    longer = "smaller than" if above else "larger than"
+    for sentence, words in (
+        (
+            f"If the {far_end} end of the interval is {other} {number}.",
+            "an end that may be there while the interval holds",
+        ),
+        (
+            f"The {far_end} edge of the interval is {longer} {number}",
+            "an end that may be there while the interval holds",
+        ),
+        (f"One run has a value {other} {number}.", "a single run"),
+        (f"The mean is {other} {number} in one run.", "a single run"),
+        (f"The standard deviation of the values would be {longer} {number}.", "the scatter of single runs"),
+    ):
+        told = failure_text(check, [*answer[:2], sentence, answer[3]])
+        assert words in told and ": 1 of " in told, told
+    for sentence in (
+        f"If the {near_end} end of the interval is {other} {number}.",
+        f"The whole interval lies {other} {number}, also its {far_end} end.",
+        f"Both ends of the interval are {other} {number}.",
+        f"The mean of all runs lies {other} {number}, with the interval",
+        f"The interval lies {other} {number}, its {near_end} end too.",
+    ):
+        passes(check, [*answer[:2], sentence, answer[3]])
