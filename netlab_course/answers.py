@@ -134,8 +134,8 @@ def error_in_words(error: Exception) -> str:
     of the student's line that raised it. Of an error raised by netlab's own code, the type is left out.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if frame.line and not _is_installed(frame.filename)]
-    line = f" (in the line `{theirs[-1].line}`)" if theirs else ""
+    student_frames = [frame for frame in frames if frame.line and not _is_installed(frame.filename)]
+    line = f" (in the line `{student_frames[-1].line}`)" if student_frames else ""
     if _is_ours(frames[-1].filename):
         # An exercise itself raises errors for rule violations, such as one probe too many; their text is a message already.
         return f": {error.args[0] if error.args else error}{line}."

@@ -332,8 +332,8 @@ def _require_tags(executed: NotebookNode, path: Path) -> None:
         shown = any(_FIGURE_TYPES & set(output.get("data", ())) for output in cell.outputs)
         tagged = "figure" in cell.metadata.get("tags", [])
         if shown != tagged:
-            said = "shows a figure and needs" if shown else "shows no figure and has"
-            raise AuthoringError(f'{path}: cell {cell.id!r} {said} the tag "figure" (# %% id="…" tags=["figure"]).')
+            problem = "shows a figure and needs" if shown else "shows no figure and has"
+            raise AuthoringError(f'{path}: cell {cell.id!r} {problem} the tag "figure" (# %% id="…" tags=["figure"]).')
 
 
 def differences(chapter: Chapter) -> list[str]:

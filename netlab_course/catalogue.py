@@ -111,12 +111,12 @@ def find(word: str, folder: Path | None = None) -> Entry:
     """Return the chapter of a folder (None: netlab's originals) with this number, topic or name (`1`, `udp_loss`,
     `01_udp_loss`, `01_udp_loss.ipynb`). Raises NetlabError with the known names when there is none.
     """
-    wanted = Path(word).name.removesuffix(".ipynb")
+    name = Path(word).name.removesuffix(".ipynb")
     entries = chapters(folder)
     for entry in entries:
-        if wanted in (entry.stem, entry.topic) or (wanted.isdecimal() and int(wanted) == entry.number):
+        if name in (entry.stem, entry.topic) or (name.isdecimal() and int(name) == entry.number):
             return entry
-    raise NetlabError(f"unknown chapter: {one_of(wanted, [entry.stem for entry in entries])}")
+    raise NetlabError(f"unknown chapter: {one_of(name, [entry.stem for entry in entries])}")
 
 
 def progress(folder: Path | None = None) -> None:

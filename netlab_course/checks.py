@@ -188,7 +188,7 @@ class Check:
             return
         text = "\n  ".join([f"! {self.name}: not checked.", *doubts.reasons])
         show_text(text, AMBER, "netlab-verdict netlab-unjudged")
-        self._offer_hint(wanted=False)
+        self._offer_hint(show=False)
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
         """Judge an answer, record a pass or a wrong try, and show the verdict with these remarks (sentences) below it;
@@ -202,7 +202,7 @@ class Check:
         replace(result, sentences=(*result.sentences, *counted, *remarks)).show(
             "netlab-remarked" if remarks else "", {WRONG_TRIES: tries} if tries else {}
         )
-        self._offer_hint(wanted=result.status is Status.FAILED)
+        self._offer_hint(show=result.status is Status.FAILED)
 
     def _count_tries(self, answer: object, status: Status) -> int:
         """Record an answer whose verdict is `status` if it is wrong and could be found by trial; return the number of
@@ -219,13 +219,13 @@ class Check:
         """
         return ""
 
-    def _offer_hint(self, *, wanted: bool) -> None:
-        """Remove the hint button of the check's last verdict, and show a new one if `wanted` is true and a hint is
+    def _offer_hint(self, *, show: bool) -> None:
+        """Remove the hint button of the check's last verdict, and show a new one if `show` is true and a hint is
         left.
         """
         if self._button is not None:
             self._button.close()
-        self._button = offer(self) if wanted else None
+        self._button = offer(self) if show else None
 
     def take(self, answer: _T, instead: _T) -> _T:
         """Return `answer` if it is right or harmless, else `instead`, so that a mistake does not spoil the next
@@ -395,10 +395,10 @@ class Number(Check):
         misconceptions = [(_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions]
         if self.whole and number != int(number):
             # General advice about the formula would mislead: its value may be right and only not rounded yet.
-            told = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
-            return self._result(Status.FAILED, f"got {got}.", told, "A whole number is asked for.")
-        told = explanation(number, expected, self.tolerance, misconceptions, self.unit)
-        return self._result(Status.FAILED, f"got {got}.", told)
+            explained = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
+            return self._result(Status.FAILED, f"got {got}.", explained, "A whole number is asked for.")
+        explained = explanation(number, expected, self.tolerance, misconceptions, self.unit)
+        return self._result(Status.FAILED, f"got {got}.", explained)
 
 
 @dataclass(kw_only=True, repr=False)

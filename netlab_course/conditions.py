@@ -104,8 +104,8 @@ class Build(Check):
         """
         if not isinstance(answer, self.kind):
             article = "an" if self.kind.__name__[0] in "AEIOU" else "a"
-            wanted = f"{article} {self.kind.__name__}"
-            return self._result(Status.FAILED, f"expected {wanted}, got {answer_in_words(answer)}.")
+            expected = f"{article} {self.kind.__name__}"
+            return self._result(Status.FAILED, f"expected {expected}, got {answer_in_words(answer)}.")
         missing = [condition for condition in self.conditions if not condition.holds_for(answer)]
         if not missing:
             return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)

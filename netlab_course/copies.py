@@ -86,10 +86,10 @@ def reset(entry: Entry, where: Path) -> Path | None:
     cannot be written.
     """
     (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
-    mine = where / entry.path.name
+    copy_path = where / entry.path.name
     content = entry.path.read_bytes()
-    fresh = mine.exists() and mine.read_bytes() == content
-    kept = _replace(mine, content, keep=mine.exists() and not fresh)
+    fresh = copy_path.exists() and copy_path.read_bytes() == content
+    kept = _replace(copy_path, content, keep=copy_path.exists() and not fresh)
     _replace(where / _ORIGINALS / entry.path.name, content)
     return kept
 
@@ -126,10 +126,10 @@ def _renumber(original: Path, where: Path) -> Iterator[str]:
     """Rename the copy and the stored original of a chapter whose number has changed, in the folder `where`, and yield a
     sentence about it; `original` is the path of the chapter's present original. Raises OSError when that is impossible.
     """
-    mine, topic = where / original.name, Entry(original).topic
+    copy_path, topic = where / original.name, Entry(original).topic
     for earlier in where.glob(f"[0-9][0-9]_{topic}.ipynb") if original.name[:2].isdecimal() else ():
-        if not mine.exists():
-            earlier.rename(mine)
+        if not copy_path.exists():
+            earlier.rename(copy_path)
             base = where / _ORIGINALS / earlier.name
             if base.exists():
                 base.replace(where / _ORIGINALS / original.name)
@@ -140,24 +140,24 @@ def _update(original: Path, where: Path) -> _Change:
     """Update the copy of one chapter, whose present original is the file `original`, in the folder `where`, and return
     the result. Raises NetlabError when the original is not a notebook, and OSError when a file cannot be written.
     """
-    mine, base = where / original.name, where / _ORIGINALS / original.name
-    if not mine.exists():
+    copy_path, base = where / original.name, where / _ORIGINALS / original.name
+    if not copy_path.exists():
         # Restore a chapter that the student deleted, because there is no other way to get it back.
-        _replace(mine, original.read_bytes())
+        _replace(copy_path, original.read_bytes())
         _replace(base, original.read_bytes())
         return _Change(original.name, f"{original.name} is new")
     if base.exists() and base.read_bytes() == original.read_bytes():
         return _Change(original.name)
-    new, theirs = _read(original), _read(mine)
+    new, student_notebook = _read(original), _read(copy_path)
     if new is None:
         raise NetlabError(f"{original} is not a notebook.")
     old = _read(base) if base.exists() else new
-    if theirs is None:
-        kept = _replace(mine, original.read_bytes(), keep=True)
+    if student_notebook is None:
+        kept = _replace(copy_path, original.read_bytes(), keep=True)
         _replace(base, original.read_bytes())
         return _Change(original.name, f"{original.name} could not be read and is fresh now", kept)
-    merged, carried, left = merge(old or new, theirs, new)
-    kept = _replace(mine, _text(merged), keep=True)
+    merged, carried, left = merge(old or new, student_notebook, new)
+    kept = _replace(copy_path, _text(merged), keep=True)
     _replace(base, original.read_bytes())
     changes = "1 cell of yours is" if carried == 1 else f"{carried} cells of yours are"
     return _Change(original.name, f"{original.name} is up to date; {changes} kept", kept, left)
@@ -170,19 +170,19 @@ def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, 
     """
     moved: dict[str, list[str]] = {}
     for original in originals if change.unmerged else ():
-        came, theirs = _read(original), _read(where / original.name)
-        if original.name == change.name or came is None or theirs is None:
+        new_original, student_notebook = _read(original), _read(where / original.name)
+        if original.name == change.name or new_original is None or student_notebook is None:
             continue
-        asked = {cell.get("id"): _source(cell) for cell in came["cells"]}
-        for cell in theirs["cells"]:
+        originals_by_id = {cell.get("id"): _source(cell) for cell in new_original["cells"]}
+        for cell in student_notebook["cells"]:
             name = cell.get("id")
             before, written = change.unmerged.get(name, ("", ""))
             # The question is the same and has no answer yet.
-            if before and asked.get(name) == before == _source(cell):
+            if before and originals_by_id.get(name) == before == _source(cell):
                 cell["source"] = written
                 moved.setdefault(original.name, []).append(name)
         if original.name in moved:
-            _replace(where / original.name, _text(theirs))
+            _replace(where / original.name, _text(student_notebook))
             _move_passed(change.name, original.name, moved[original.name])
     return moved
 
@@ -197,18 +197,18 @@ def _move_passed(source: str, target: str, ids: Sequence[str]) -> None:
             progress_store.record(Entry(Path(target)).topic, name)
 
 
-def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, dict[str, tuple[str, str]]]:
-    """Return three things: the notebook `new` with the work in `theirs`, a student's copy of the notebook `old`; the
+def merge(old: Notebook, student_notebook: Notebook, new: Notebook) -> tuple[Notebook, int, dict[str, tuple[str, str]]]:
+    """Return three things: the notebook `new` with the work in `student_notebook`, a student's copy of the notebook `old`; the
     number of merged cells; and the changed cells that `new` lacks, by id, each with original and changed source.
     """
     before = {cell.get("id"): _source(cell) for cell in old["cells"]}
-    mine = {cell.get("id"): cell for cell in theirs["cells"]}
+    student_cells = {cell.get("id"): cell for cell in student_notebook["cells"]}
     after = {cell.get("id"): _source(cell) for cell in new["cells"]}
     ids = set(after)
     # A cell that already equals the new one comes from an earlier update that was interrupted.
     edited = {
         name: (before[name], _source(cell))
-        for name, cell in mine.items()
+        for name, cell in student_cells.items()
         if name in before and _source(cell) not in (before[name], after.get(name))
     }
     left = dict(edited)
@@ -217,19 +217,19 @@ def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int
         name = cell.get("id")
         same = name in before and _source(cell) == before[name]
         if name in edited and (same or _is_answer(str(name), ids)):
-            written = _source(mine[name])
+            written = _source(student_cells[name])
             if cell.get("cell_type") == "markdown" and not same:
                 written = merged_text(before[name], written, _source(cell))
             merged.append({**copy.deepcopy(cell), "source": written})
             del left[name]
         else:
             merged.append(copy.deepcopy(cell))
-    carried = len(edited) - len(left) + _add_own_cells(merged, theirs, set(before) | ids)
+    carried = len(edited) - len(left) + _add_own_cells(merged, student_notebook, set(before) | ids)
     return {**copy.deepcopy(new), "cells": merged}, carried, left
 
 
-def merged_text(old: str, theirs: str, new: str) -> str:
-    """Merge a student's changes of a text (`theirs`) into its new version; where `theirs` and `new` changed the same
+def merged_text(old: str, student_text: str, new: str) -> str:
+    """Merge a student's changes of a text (`student_text`) into its new version; where `student_text` and `new` changed the same
     lines of `old`, return the student's text.
 
     >>> merged_text("Why?\\nAnswer: …", "Why?\\nAnswer: because.", "Why so?\\nClick here.\\nAnswer: …")
@@ -239,9 +239,11 @@ def merged_text(old: str, theirs: str, new: str) -> str:
     merged: list[str] = []
     place = 0
     # If both texts insert lines at the same place, the lines of the new text come first.
-    for start, end, text in sorted(_edits(lines, new.split("\n")) + _edits(lines, theirs.split("\n")), key=_extent):
+    for start, end, text in sorted(
+        _edits(lines, new.split("\n")) + _edits(lines, student_text.split("\n")), key=_extent
+    ):
         if start < place:
-            return theirs
+            return student_text
         merged += [*lines[place:start], *text]
         place = end
     return "\n".join([*merged, *lines[place:]])
@@ -263,21 +265,21 @@ def _extent(edit: _Edit) -> tuple[int, int]:
     return edit[:2]
 
 
-def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:
-    """Insert the cells that the student added to the copy `theirs` into the list `merged`, each after the cell that it
+def _add_own_cells(merged: list[Any], student_notebook: Notebook, known: set[Any]) -> int:
+    """Insert the cells that the student added to the copy `student_notebook` into the list `merged`, each after the cell that it
     followed, or at the end; return their number. `known` has the ids of all other cells; empty ones are left out.
     """
-    added, behind = 0, None
-    for cell in theirs["cells"]:
+    added, previous = 0, None
+    for cell in student_notebook["cells"]:
         name = cell.get("id")
         if name in known:
-            behind = name
+            previous = name
             continue
         if not _source(cell).strip():
             continue
-        places = [place for place, other in enumerate(merged) if other.get("id") == behind]
+        places = [place for place, other in enumerate(merged) if other.get("id") == previous]
         merged.insert(places[0] + 1 if places else len(merged), copy.deepcopy(cell))
-        behind = name
+        previous = name
         added += 1
     return added
 

@@ -41,11 +41,11 @@ def main(options: argparse.Namespace) -> int:
     JupyterLab with the first chapter; return an exit status only with --update-only (0; copies only) or on Windows
     (JupyterLab's). Raises NetlabError when JupyterLab does not start or the copies cannot be written.
     """
-    where = (options.folder or copies.folder()).resolve()
-    for said in copies.update(where):
-        print(said)
-    print(f"Your chapters are in {where}.", flush=True)
-    if where.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
+    directory = (options.folder or copies.folder()).resolve()
+    for sentence in copies.update(directory):
+        print(sentence)
+    print(f"Your chapters are in {directory}.", flush=True)
+    if directory.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
         print(
             "That is a disk of Windows, and slow from here: move your chapters to your Linux home with --folder.",
             flush=True,
@@ -54,12 +54,12 @@ def main(options: argparse.Namespace) -> int:
         return 0
     words = [
         "lab",
-        f"--ServerApp.root_dir={where}",
+        f"--ServerApp.root_dir={directory}",
         # Otherwise the browser gets the address of a local file, which a browser outside (Windows with WSL2) cannot open.
         "--ServerApp.use_redirect_file=False",
         # Needed when netlab's installation did not put the extensions into JupyterLab's own folder.
         f"--LabApp.extra_labextensions_path={EXTENSIONS}",
-        f"--LabApp.default_url=/lab/tree/{catalogue.chapters(where)[0].path.name}",
+        f"--LabApp.default_url=/lab/tree/{catalogue.chapters(directory)[0].path.name}",
         *(["--allow-root"] if sys.platform != "win32" and os.geteuid() == 0 else []),
         *options.jupyter,
     ]

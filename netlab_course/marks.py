@@ -70,7 +70,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
 
     lines = source.split("\n")
     replaced: dict[int, str | None] = {}
-    begun: tuple[int, bool] | None = None
+    open_block: tuple[int, bool] | None = None
     for line, comment, column in _comments(source, fail):
         mark = _MARK.fullmatch(comment)
         if mark is None:
@@ -82,30 +82,30 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
         if word != "SOLUTION" and not alone:
             raise fail(line, f"`# {word}` must be on a line of its own.")
         if word == "BEGIN SOLUTION":
-            if begun is not None:
+            if open_block is not None:
                 raise fail(
-                    line, f"`# BEGIN SOLUTION` inside the block that begins in line {first_line + begun[0] - 1}."
+                    line, f"`# BEGIN SOLUTION` inside the block that begins in line {first_line + open_block[0] - 1}."
                 )
-            begun = (line, bare)
+            open_block = (line, bare)
         elif word == "END SOLUTION":
-            if begun is None:
+            if open_block is None:
                 raise fail(line, "`# END SOLUTION` without `# BEGIN SOLUTION` before it.")
             if bare:
                 raise fail(line, "`NO PROMPT` belongs after `# BEGIN SOLUTION`.")
-            start, without = begun
+            start, without = open_block
             indent = lines[start - 1][: len(lines[start - 1]) - len(lines[start - 1].lstrip())]
             replaced.update(dict.fromkeys(range(start, line + 1)))
             if not without:
                 replaced[start] = f"{indent}..."
-            begun = None
-        elif begun is None:
+            open_block = None
+        elif open_block is None:
             if alone:
                 raise fail(line, "`# SOLUTION` must follow the line that it covers.")
             replaced[line] = None if bare else _stub(lines[line - 1], column, line, fail)
         else:
-            raise fail(line, f"`# SOLUTION` inside the solution that begins in line {first_line + begun[0] - 1}.")
-    if begun is not None:
-        raise fail(begun[0], "`# BEGIN SOLUTION` without `# END SOLUTION` in the same cell.")
+            raise fail(line, f"`# SOLUTION` inside the solution that begins in line {first_line + open_block[0] - 1}.")
+    if open_block is not None:
+        raise fail(open_block[0], "`# BEGIN SOLUTION` without `# END SOLUTION` in the same cell.")
     if not replaced:
         return source
     kept = [replaced.get(number, text) for number, text in enumerate(lines, start=1)]
@@ -133,23 +133,25 @@ def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
     """
     parts: list[str] = []
     position = 0
-    begun: int | None = None
+    open_line: int | None = None
     for mark in _MARKDOWN_MARK.finditer(source):
         line = first_line + source.count("\n", 0, mark.start())
         if mark["word"] == "BEGIN":
-            if begun is not None:
-                raise AuthoringError(f"{file}:{line}: `BEGIN SOLUTION` inside the block that begins in line {begun}.")
+            if open_line is not None:
+                raise AuthoringError(
+                    f"{file}:{line}: `BEGIN SOLUTION` inside the block that begins in line {open_line}."
+                )
             # The empty line separates each from the question's last paragraph.
-            said = [source[position : mark.start()].rstrip("\n"), *([] if parts else [INSTRUCTION]), f"{PROMPT}\n"]
-            parts.append("\n\n".join(part for part in said if part))
-            begun = line
-        elif begun is None:
+            texts = [source[position : mark.start()].rstrip("\n"), *([] if parts else [INSTRUCTION]), f"{PROMPT}\n"]
+            parts.append("\n\n".join(part for part in texts if part))
+            open_line = line
+        elif open_line is None:
             raise AuthoringError(f"{file}:{line}: `END SOLUTION` without `BEGIN SOLUTION` before it.")
         else:
-            begun = None
+            open_line = None
         position = mark.end()
-    if begun is not None:
-        raise AuthoringError(f"{file}:{begun}: `BEGIN SOLUTION` without `END SOLUTION` in the same cell.")
+    if open_line is not None:
+        raise AuthoringError(f"{file}:{open_line}: `BEGIN SOLUTION` without `END SOLUTION` in the same cell.")
     return "".join([*parts, source[position:]]).rstrip("\n") if parts else source
 
 

@@ -39,9 +39,9 @@ def minutes(notebook: NotebookNode) -> float:
             continue
         is_exercise = cell.id.endswith(("-check", "-words"))
         if is_exercise:
-            said = [float(tag.removeprefix("minutes-")) for tag in tags if tag.startswith("minutes-")]
+            tagged_min = [float(tag.removeprefix("minutes-")) for tag in tags if tag.startswith("minutes-")]
             usual = MINUTES_PER_MEASUREMENT if cell.id in measured else MINUTES_PER_EXERCISE
-            other_min += said[0] if said else usual
+            other_min += tagged_min[0] if tagged_min else usual
         if cell.cell_type == "code":
             other_min += MINUTES_PER_PREDICTION * cell.source.count(_PREDICTION)
             other_min += MINUTES_PER_TABLE * (_TABLE in cell.source)

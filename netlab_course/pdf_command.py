@@ -88,11 +88,11 @@ def _print(browser: str, text: str, target: Path) -> None:
         words += ["--no-sandbox", f"--user-data-dir={folder}/profile", f"--print-to-pdf={printed}", source.as_uri()]
         try:
             done = subprocess.run([browser, *words], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-            said = done.stderr.strip()[-300:]
+            reason = done.stderr.strip()[-300:]
         except subprocess.TimeoutExpired:
-            said = f"it had not ended after {PATIENCE_S} s"
+            reason = f"it had not ended after {PATIENCE_S} s"
         if not printed.is_file():
-            raise NetlabError(f"{browser} printed nothing: {said}. Try --output {target.with_suffix('.html').name}.")
+            raise NetlabError(f"{browser} printed nothing: {reason}. Try --output {target.with_suffix('.html').name}.")
         try:
             shutil.copyfile(printed, target)
         except OSError as error:

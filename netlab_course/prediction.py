@@ -30,8 +30,8 @@ class Prediction:
         """Print the prediction with the measured number, its error relative to that, the number by theory (None: not
         shown), and the student's reason if there is one; all numbers are in the prediction's unit.
         """
-        told = self._comparison(measured, theory)
-        show_text(wrap(f"{told}\nYour reason: {self.reason}") if self.reason else told)
+        comparison = self._comparison(measured, theory)
+        show_text(wrap(f"{comparison}\nYour reason: {self.reason}") if self.reason else comparison)
 
     def _comparison(self, measured: float, theory: float | None) -> str:
         """Return a sentence with the prediction, the theory (None: not shown) and the measured number, all in the
@@ -42,9 +42,9 @@ class Prediction:
             seen = f"theory {with_unit(theory, self.unit)}, {seen}"
         if self.value is None:
             return f"{self.what}: {seen}; no prediction was written down."
-        told = f"predicted {with_unit(self.value, self.unit)}, {seen}"
+        numbers = f"predicted {with_unit(self.value, self.unit)}, {seen}"
         if measured == 0 or not math.isfinite(measured):
-            return f"{self.what}: {told}."
+            return f"{self.what}: {numbers}."
         error = (self.value - measured) / abs(measured)
         side = "above" if error > 0 else "below"
         if abs(error) < 0.001:
@@ -53,7 +53,7 @@ class Prediction:
             verdict = f"the prediction is {self.value / measured:,.0f} times what was measured"
         else:
             verdict = f"the prediction is {100 * abs(error):.1f} % {side}"
-        return f"{self.what}: {told}; {verdict}."
+        return f"{self.what}: {numbers}; {verdict}."
 
 
 def predict(

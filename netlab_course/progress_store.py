@@ -40,9 +40,9 @@ def record_wrong_try(topic: str, key: str, answer: str) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path.with_name(".tries.lock"), MAX_WAIT_S):
             known = _read_object(path)
-            there = _strings_in(known, topic, key)
-            tries[:] = [*there, *(each for each in tries if each not in there)][-MAX_TRIES:]
-            if tries != there:
+            stored = _strings_in(known, topic, key)
+            tries[:] = [*stored, *(each for each in tries if each not in stored)][-MAX_TRIES:]
+            if tries != stored:
                 chapter = known.get(topic)
                 known[topic] = {**(chapter if isinstance(chapter, dict) else {}), key: tries}
                 _write(path, known)
@@ -53,8 +53,8 @@ def record_wrong_try(topic: str, key: str, answer: str) -> int:
 
 def wrong_tries(topic: str, key: str) -> int:
     """Return the number of different wrong answers to the exercise `key` of the chapter `topic` so far."""
-    there = _strings_in(_read_object(directory() / "tries.json"), topic, key)
-    return len({*there, *_tries_here.get((topic, key), [])})
+    stored = _strings_in(_read_object(directory() / "tries.json"), topic, key)
+    return len({*stored, *_tries_here.get((topic, key), [])})
 
 
 def _strings_in(known: dict[str, Any], topic: str, key: str) -> list[str]:

@@ -16,11 +16,11 @@ _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
 
 
-def agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
+def agrees(given: tuple[float, float], right: tuple[float, float]) -> bool:
     """Return whether an interval equals the right one, both as mean and half width, apart from rounding the mean to
     four digits and the half width to two.
     """
-    (mean, half), (its_mean, its_half) = given, wanted
+    (mean, half), (its_mean, its_half) = given, right
     return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and abs(half - its_half) <= (
         _HALF_OFF * its_half + 1e-12
     )

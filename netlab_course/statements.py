@@ -153,8 +153,8 @@ class Statement:
             if re.search(pattern, words) and not _found(_WHOLE, words):
                 return problem
         side = r"|".join((_ABOVE_WORDS, _BELOW_WORDS, *_OTHER_SIDE_WORDS.values(), _DOUBT_WORDS))
-        held = re.search(rf"(?<!\w)(?:{_HOLDS})\s+(?:the (?:number|value)?\s*|{_NUMBER})", words)
-        if held and not _found(side, words):
+        number_in_interval = re.search(rf"(?<!\w)(?:{_HOLDS})\s+(?:the (?:number|value)?\s*|{_NUMBER})", words)
+        if number_in_interval and not _found(side, words):
             return "an interval that holds the number; it leaves the statement undecided"
         return ""
 

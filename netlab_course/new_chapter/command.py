@@ -89,10 +89,12 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
         return text.replace("@NAME@", name).replace("@NUMBER@", f"{number:02}").replace("@TITLE@", title)
 
     places = [fill_in(place) for place in PLACES]
-    taken = [place for place in [*places, f"tests/chapters/{name}.py"] if (root / place).exists()]
-    taken += [str(path.relative_to(root)) for path in (root / "solutions").glob(f"[0-9][0-9]_{name}.*")]
-    if taken:
-        raise NetlabError(f"There is a chapter {name} already: {', '.join(sorted(set(taken)))}. Choose another name.")
+    existing = [place for place in [*places, f"tests/chapters/{name}.py"] if (root / place).exists()]
+    existing += [str(path.relative_to(root)) for path in (root / "solutions").glob(f"[0-9][0-9]_{name}.*")]
+    if existing:
+        raise NetlabError(
+            f"There is a chapter {name} already: {', '.join(sorted(set(existing)))}. Choose another name."
+        )
     skeleton = importlib.resources.files("netlab_course.new_chapter") / "skeleton"
     texts = {fill_in(path): fill_in((skeleton / template).read_text("utf-8")) for template, path in FILES.items()}
     _write_files(texts, places, root)

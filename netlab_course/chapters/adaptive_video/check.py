@@ -49,8 +49,8 @@ class Rule(Build):
         raises an error, else by the conditions on its videos, which are played here.
         """
         if not isinstance(answer, type | RemoteObject):
-            said = f"expected a class, got {answer_in_words(answer)}; pass its name, without brackets."
-            return self._result(Status.FAILED, said)
+            text = f"expected a class, got {answer_in_words(answer)}; pass its name, without brackets."
+            return self._result(Status.FAILED, text)
         if isinstance(answer, type) and not callable(getattr(answer, "on_chunk", None)):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet: the class has no method on_chunk.")
         try:
@@ -344,19 +344,19 @@ class BeginningsComparison(Build):
         """
         if not _are_beginnings(found["begins_s"]):
             raise ValueError("no such beginnings")
-        asked = (found["rule"], list(found["begins_s"]), list(found["differences"]))
-        if self._last[:-1] != asked:
-            pairs = zip(asked[1], asked[2], strict=True)
-            wrong = (begin_s for begin_s, difference in pairs if self._differs(asked[0], begin_s, difference))
-            self._last = (*asked, next(wrong, None))
+        comparison = (found["rule"], list(found["begins_s"]), list(found["differences"]))
+        if self._last[:-1] != comparison:
+            pairs = zip(comparison[1], comparison[2], strict=True)
+            wrong = (begin_s for begin_s, difference in pairs if self._differs(comparison[0], begin_s, difference))
+            self._last = (*comparison, next(wrong, None))
         return None if self._last[-1] is None else float(self._last[-1])
 
     def _differs(self, rule: Any, begin_s: float, difference: float) -> bool:
         """Return whether the experience of a rule minus that of Throughput, from this beginning, is not `difference`."""
         trace = settings.mobile("train", self.scale, begin_s)
-        mine = self.replay(rule, trace, settings.SHORT_CHUNKS).experience_mbps
+        own = self.replay(rule, trace, settings.SHORT_CHUNKS).experience_mbps
         bar = self.replay(settings.Throughput, trace, settings.SHORT_CHUNKS).experience_mbps
-        return abs(mine - bar - difference) > DIFFERENCE_OFF_MBPS
+        return abs(own - bar - difference) > DIFFERENCE_OFF_MBPS
 
 
 def _are_beginnings(begins_s: Sequence[float]) -> bool:

@@ -301,16 +301,16 @@ def _mismatched_queues(tables: Mapping[str, pd.DataFrame], own: StudentValues) -
         """Return whether the table of a queue, given by its letter, belongs to the queue's scenario and has its
         duration.
         """
-        wanted, table = candidate(own, queue), tables[queue]
-        return repeats(table, wanted) and bool(table.attrs["scenario"]["duration_s"] == wanted.duration_s)
+        scenario, table = candidate(own, queue), tables[queue]
+        return repeats(table, scenario) and bool(table.attrs["scenario"]["duration_s"] == scenario.duration_s)
 
     return [queue for queue in QUEUES if not matches_queue(queue)]
 
 
-def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
-    """Return whether an interval equals the wanted one, both as mean and half width, apart from rounding."""
-    margin = _ROUNDING * (abs(wanted[0]) + wanted[1])
-    return all(abs(number - right) <= margin for number, right in zip(given, wanted, strict=True))
+def _agrees(given: tuple[float, float], right: tuple[float, float]) -> bool:
+    """Return whether an interval equals the right one, both as mean and half width, apart from rounding."""
+    margin = _ROUNDING * (abs(right[0]) + right[1])
+    return all(abs(number - exact) <= margin for number, exact in zip(given, right, strict=True))
 
 
 def _slip(found: QueueChoice) -> str:

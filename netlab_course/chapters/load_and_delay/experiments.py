@@ -80,7 +80,7 @@ def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots
     line = np.linspace(0.02, 0.965, 90)
     formulas = {"one size": formula, "mixed sizes": lambda load: theory_ms("mixed sizes", load)}
     for kind, rows in _groups(found, "kind"):
-        intervals = {load: interval(mine["delay_ms"]) for load, mine in _groups(rows, "load")}
+        intervals = {load: interval(rows_of_load["delay_ms"]) for load, rows_of_load in _groups(rows, "load")}
         means, halves = zip(*intervals.values(), strict=True)
         comparison.add(kind, list(intervals), means, line, np.vectorize(formulas[kind]), half_widths=halves)
     comparison.figure.update_yaxes(range=[0, 40], row=1, col=1)
@@ -92,14 +92,14 @@ def load_table(found: pd.DataFrame) -> pd.DataFrame:
     ms with its interval and theory, and the mean number of packets by Little's law.
     """
     rows = []
-    for (kind, load), mine in _groups(found, ["kind", "load"]):
-        delay_ms = interval(mine["delay_ms"])
+    for (kind, load), rows_of_load in _groups(found, ["kind", "load"]):
+        delay_ms = interval(rows_of_load["delay_ms"])
         packets_per_ms = load / KINDS[kind][1]
         rows.append(
             {
                 "": kind,
                 "load": load,
-                "runs": f"{len(mine)} of {mine['seconds'].iloc[0]:g} s",
+                "runs": f"{len(rows_of_load)} of {rows_of_load['seconds'].iloc[0]:g} s",
                 "delay (ms)": f"{delay_ms:.2f}",
                 "theory (ms)": f"{theory_ms(kind, load):.2f}",
                 "packets there": f"{packets_per_ms * delay_ms.mean:.1f}",

@@ -158,14 +158,14 @@ def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
     for number, pairs in EXPERIMENTS.items():
         table = by_draw(runs[number], pairs)
         fair = fair_data_mbps(pairs)
-        for pair, theirs in zip(pairs, PUBLISHED_MBPS[number], strict=True):
+        for pair, published in zip(pairs, PUBLISHED_MBPS[number], strict=True):
             values = table[pair]
-            rows.append((number, pair, fair[pair], *interval(values), values.min(), values.max(), theirs))
+            rows.append((number, pair, fair[pair], *interval(values), values.min(), values.max(), published))
         if number != 4:
             total = table.sum(axis=1)
             link = theory.tcp_goodput_limit_mbps(30)
-            theirs = sum(PUBLISHED_MBPS[number])
-            rows.append((number, "together", link, *interval(total), total.min(), total.max(), theirs))
+            published = sum(PUBLISHED_MBPS[number])
+            rows.append((number, "together", link, *interval(total), total.min(), total.max(), published))
     columns = ["experiment", "pair", "fair", "mean", "+-", "least", "most", "published"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -189,9 +189,9 @@ def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.Data
     for number, pairs in EXPERIMENTS.items():
         longest = by_draw(runs[number], pairs, "rtt_max_ms", "ping").max()
         wide, narrow = (by_draw(these[number], pairs, "rtt_ms", "ping").mean() for these in (runs, lab_runs))
-        for pair, theirs in zip(pairs, PUBLISHED_MS[number], strict=True):
-            full_ms, gap = full_rtt_ms(pair, LIMIT_PACKETS), 100 * (narrow[pair] / theirs - 1)
-            rows.append((number, pair, full_ms, longest[pair], wide[pair], narrow[pair], theirs, gap))
+        for pair, published in zip(pairs, PUBLISHED_MS[number], strict=True):
+            full_ms, gap = full_rtt_ms(pair, LIMIT_PACKETS), 100 * (narrow[pair] / published - 1)
+            rows.append((number, pair, full_ms, longest[pair], wide[pair], narrow[pair], published, gap))
     columns = ["experiment", "pair", "full queue", "longest", "mean", "mean, lab's rooms", "published", "gap, %"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -55,14 +55,14 @@ def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
     for name, run in runs.items():
         first_mbps, second_mbps = run.goodput_mbps(after_s=LAB_SETTLED_S)
         rtt_ms = run.intervals.loc[run.intervals["t_s"] > LAB_SETTLED_S, "rtt_ms"].mean()
-        theirs = PUBLISHED[name]
+        published = PUBLISHED[name]
         rows.append(
             {
                 "": name,
                 "Mbit/s here": f"{first_mbps:.1f} / {second_mbps:.1f}",
-                "Mbit/s, epfl": f"{theirs[0]:.1f} / {theirs[1]:.1f}",
+                "Mbit/s, epfl": f"{published[0]:.1f} / {published[1]:.1f}",
                 "RTT here (ms)": f"{rtt_ms:.0f}" if rtt_ms < 1000 else f"{round(rtt_ms, -2):.0f}",
-                "RTT, epfl (ms)": f"{theirs[2]:.0f}",
+                "RTT, epfl (ms)": f"{published[2]:.0f}",
             }
         )
     return widen_columns(pd.DataFrame(rows))
@@ -76,9 +76,9 @@ def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
     rows = []
     for name, run in runs.items():
         packets = run.packets
-        there = packets[(packets["node"] == "h3") & (packets["protocol"] == "tcp")]
-        data = there[~there["departs"] & (there["payload_bytes"] > 0)]
-        answers = there[there["departs"]]
+        arrived = packets[(packets["node"] == "h3") & (packets["protocol"] == "tcp")]
+        data = arrived[~arrived["departs"] & (arrived["payload_bytes"] > 0)]
+        answers = arrived[arrived["departs"]]
         rows.append(
             {
                 "": name,

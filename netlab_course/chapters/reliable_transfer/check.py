@@ -105,10 +105,10 @@ class Transfer(Function):
         except TimeIsUpError:
             return f"the transfer took more than {MAX_CALL_S:g} s of computing.", "Does each loop end?"
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
-            said = str(error) if isinstance(error, NetlabError) else error_in_words(error)
+            text = str(error) if isinstance(error, NetlabError) else error_in_words(error)
             # A number that does not fit into a byte did not wrap.
-            more = [case["says"]] if "range(0, 256)" in said else []
-            return self._result(Status.FAILED, f"schedule: {schedules.in_words(case)}. {said.strip()}", *more)
+            more = [case["says"]] if "range(0, 256)" in text else []
+            return self._result(Status.FAILED, f"schedule: {schedules.in_words(case)}. {text.strip()}", *more)
         if found is None or isinstance(found, EllipsisType):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         try:

@@ -79,9 +79,9 @@ def window_figure(found: pd.DataFrame) -> plots.Comparison:
     line = np.geomspace(1, 40, 80)
     seen = intervals(found)
     for name in FORMULAS:
-        mine = {window: each for (what, window), each in seen.items() if what == name}
-        means, halves = zip(*mine.values(), strict=True)
-        comparison.add(name, list(mine), means, line, partial(theory_mbps, name), half_widths=halves)
+        by_window = {window: each for (what, window), each in seen.items() if what == name}
+        means, halves = zip(*by_window.values(), strict=True)
+        comparison.add(name, list(by_window), means, line, partial(theory_mbps, name), half_widths=halves)
     windows = sorted({window for _, window in seen})
     comparison.figure.update_xaxes(tickvals=windows, ticktext=[f"{window}" for window in windows])
     return comparison

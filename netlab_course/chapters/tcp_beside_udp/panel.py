@@ -27,14 +27,14 @@ def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
     """
     if queue == "drop-tail":
         return left_mbps(udp_mbps, RATE_MBPS, PAYLOAD_BYTES), min(udp_mbps, RATE_MBPS * _UDP_SHARE)
-    wanted = {"TCP": float(RATE_MBPS), "UDP": udp_mbps / _UDP_SHARE}
-    shares = theory.max_min_mbps({"link": RATE_MBPS}, {name: ["link"] for name in wanted}, wanted)
+    demands = {"TCP": float(RATE_MBPS), "UDP": udp_mbps / _UDP_SHARE}
+    shares = theory.max_min_mbps({"link": RATE_MBPS}, {name: ["link"] for name in demands}, demands)
     return shares["TCP"] * _TCP_SHARE, shares["UDP"] * _UDP_SHARE
 
 
 @panel_maker(earlier=MAX_EARLIER_RUNS)
 def panel() -> PanelParts:
-    """Return the parts of a panel that shows a TCP connection beside UDP of some rate on 5 Mbit/s, and the effect of
+    """Return the parts of a panel that shows a TCP connection next to UDP of some rate on 5 Mbit/s, and the effect of
     the queue: its controls, and the functions that make its scenario and its figure.
 
     A run takes 20 s of network time, of which the first 10 s are ignored.

@@ -46,11 +46,11 @@ def left_mbps(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
 
 def video_mbps(update_mb: float, update_minutes: float) -> float:
     """Return the highest rate of the video in Mbit/s with which an update of `update_mb` megabytes arrives within
-    `update_minutes` minutes, beside the sensor on the link of 5 Mbit/s.
+    `update_minutes` minutes, next to the sensor on the link of 5 Mbit/s.
     """
     goodput = update_mb * BITS_PER_BYTE / (60 * update_minutes)
-    taken = goodput * theory.tcp_wire_bytes() / theory.MSS_BYTES
-    return (RATE_MBPS - taken) * PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES) - SENSOR_MBPS
+    update_wire_mbps = goodput * theory.tcp_wire_bytes() / theory.MSS_BYTES
+    return (RATE_MBPS - update_wire_mbps) * PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES) - SENSOR_MBPS
 
 
 def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
@@ -129,13 +129,13 @@ def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
 
 def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
     """Return a table with a row for each flow of a run: its name, and as text its goodput in Mbit/s after the first 10
-    s and its max-min fair share beside a video of `video_mbps` ("-" for flows of other hosts).
+    s and its max-min fair share next to a video of `video_mbps` ("-" for flows of other hosts).
     """
     # The shares are in bits on the link, headers included: 1000 bytes of UDP data take 1042 bytes, 1448 of TCP's take 1514.
     udp_share = PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES)
     data_share = {"sensor": udp_share, "video": udp_share, "TCP": theory.MSS_BYTES / theory.tcp_wire_bytes()}
-    wanted = {"sensor": SENSOR_MBPS / udp_share, "video": video_mbps / udp_share, "TCP": float(RATE_MBPS)}
-    fair = theory.max_min_mbps({"link": RATE_MBPS}, {name: ["link"] for name in wanted}, wanted)
+    demands = {"sensor": SENSOR_MBPS / udp_share, "video": video_mbps / udp_share, "TCP": float(RATE_MBPS)}
+    fair = theory.max_min_mbps({"link": RATE_MBPS}, {name: ["link"] for name in demands}, demands)
     got = run.goodput_mbps(SETTLED_S)
     rows = []
     for _, flow in run.flows.iterrows():

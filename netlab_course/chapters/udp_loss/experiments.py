@@ -159,16 +159,16 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
     for scenario, (offered, _, _) in PUBLISHED_SHARES.items():
         expected = theory.udp_shares_mbps(offered, settings.RATE_MBPS)
         for index, src in enumerate(("h1", "h2")):
-            mine = found[(found["scenario"] == scenario) & (found["src"] == src)]
+            rows_of_host = found[(found["scenario"] == scenario) & (found["src"] == src)]
             rows.append(
                 {
                     "scenario": scenario,
                     "host": src,
                     "offers": offered[index],
                     "gets, theory": f"{expected[index]:.3f}",
-                    "gets, here": f"{interval(mine['goodput_mbps']):.3f}",
+                    "gets, here": f"{interval(rows_of_host['goodput_mbps']):.3f}",
                     "loss, theory": f"{1 - expected[index] / offered[index]:.1%}",
-                    "loss, here": f"{interval(mine['loss_rate']):.1%}",
+                    "loss, here": f"{interval(rows_of_host['loss_rate']):.1%}",
                 }
             )
     return widen_columns(pd.DataFrame(rows))
@@ -181,14 +181,14 @@ def published_shares(found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for scenario, (_, goodputs_mbps, losses) in PUBLISHED_SHARES.items():
         for index, src in enumerate(("h1", "h2")):
-            mine = found[(found["scenario"] == scenario) & (found["src"] == src)]
+            rows_of_host = found[(found["scenario"] == scenario) & (found["src"] == src)]
             rows.append(
                 {
                     "scenario": scenario,
                     "host": src,
-                    "here": f"{mine['goodput_mbps'].mean():.3f}",
+                    "here": f"{rows_of_host['goodput_mbps'].mean():.3f}",
                     "epfl": f"{goodputs_mbps[index]:.3f}",
-                    "loss, here": f"{mine['loss_rate'].mean():.1%}",
+                    "loss, here": f"{rows_of_host['loss_rate'].mean():.1%}",
                     "loss, epfl": "-" if losses is None else f"{losses[index]:.1%}",
                 }
             )
