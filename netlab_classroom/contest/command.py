@@ -73,7 +73,7 @@ def main(options: argparse.Namespace) -> int:
     try:
         with claim_output(output, allow_missing=options.allow_missing) as claim:
             before = ladder.last_scores(output, options.seed) if options.ladder else {}
-            held = contest.run_contest(
+            result = contest.run_contest(
                 options.submissions,
                 output,
                 game={game.key: game for game in (Controls(), Videos())}[options.game],
@@ -83,15 +83,15 @@ def main(options: argparse.Namespace) -> int:
                 claim=claim,
                 jobs=options.jobs,
             )
-            board.write(held, output, pseudonyms=options.pseudonyms, before=before)
+            board.write(result, output, pseudonyms=options.pseudonyms, before=before)
             if options.ladder:
-                ladder.write_down(held, output)
+                ladder.write_down(result, output)
     except OSError as error:
         raise NetlabError(f"{output} cannot be written: {error.strerror}. Choose another --output.") from None
     except contest.ContestInterrupted:
         print("\nStopped. Finished races are kept; run the same command with --ladder to continue.")
         return EXIT_INTERRUPTED
-    return _print_summary(held, output, options.seed)
+    return _print_summary(result, output, options.seed)
 
 
 def _print_summary(contest: Contest, output: Path, seed: str) -> int:

@@ -65,14 +65,14 @@ def place_labels(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     overlaps least. "far" is True if the label is so far away that it needs a line to its dot. All are in units of the
     picture.
     """
-    taken: list[Box] = [(dot["x"] - DOT, dot["y"] - DOT, dot["x"] + DOT, dot["y"] + DOT) for dot in dots]
+    occupied: list[Box] = [(dot["x"] - DOT, dot["y"] - DOT, dot["x"] + DOT, dot["y"] + DOT) for dot in dots]
     found = []
     for dot in dots:
         label = {"text_x": dot["x"], "text_y": dot["y"], "anchor": "start", "far": False}
         if dot["label"]:
             places = list(_places(dot["x"], dot["y"], LETTER * len(dot["label"])))
-            label, box = min(places, key=lambda place: sum(_overlap_area(place[1], other) for other in taken))
-            taken.append(box)
+            label, box = min(places, key=lambda place: sum(_overlap_area(place[1], other) for other in occupied))
+            occupied.append(box)
         found.append({**dot, **label})
     return found
 

@@ -32,9 +32,9 @@ def write_down(contest: Contest, output: Path, now: datetime | None = None) -> N
     last = {(row["seed"], row["student"]): (row["score"], row["sha256"]) for row in rows}
     date = (now or datetime.now(timezone.utc)).strftime("%Y-%m-%dT%H:%MZ")
     for row in sorted(contest.rows, key=lambda each: str(each["student"])):
-        told = (f"{row['total']:.2f}", row.get("digest", ""))
-        if last.get((seed, row["student"])) != told:
-            rows.append(dict(zip(COLUMNS, (date, seed, row["student"], *told), strict=True)))
+        result = (f"{row['total']:.2f}", row.get("digest", ""))
+        if last.get((seed, row["student"])) != result:
+            rows.append(dict(zip(COLUMNS, (date, seed, row["student"], *result), strict=True)))
     out = io.StringIO()
     table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     table.writeheader()

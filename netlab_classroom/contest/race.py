@@ -76,10 +76,10 @@ def enter(game: Game, entrant: Entrant, trials: Sequence[Trial], tell: Callable[
             if stop_requested.is_set():
                 raise
             # Also where a run ended through what the class asked of the kernel.
-            ours = not isinstance(error, RunError)
-            found["status"] = NOT_RACED if ours else FAILED
+            is_contest_error = not isinstance(error, RunError)
+            found["status"] = NOT_RACED if is_contest_error else FAILED
             found["sentence"] = found["sentence"] or f"{trial.title}: {one_line(str(error), 400)}"
-            over = ours
+            over = is_contest_error
         tell()
     return {**found, **_result(game, name, scores, trials), "series": series}
 

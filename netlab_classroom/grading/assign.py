@@ -115,8 +115,8 @@ def secrets_of(edition: Edition) -> set[str]:
     student's; those of fewer than MIN_SECRET_LENGTH characters are left out.
     """
     public = {_plain_line(line) for cell in edition.handed_out for line in cell.source.split("\n")}
-    mine = {_plain_line(line) for cell in edition.solved for line in cell.source.split("\n")}
-    return {line for line in mine - public if len(line) >= MIN_SECRET_LENGTH}
+    solved = {_plain_line(line) for cell in edition.solved for line in cell.source.split("\n")}
+    return {line for line in solved - public if len(line) >= MIN_SECRET_LENGTH}
 
 
 def _plain_line(line: str) -> str:

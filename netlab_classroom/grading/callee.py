@@ -137,12 +137,12 @@ def serve_apart(stream: MessageStream, objects: Sequence[Any]) -> bytes:
             streams[number] = MessageStream(here.fileno())
         try:
             streams[number].send_message(question)
-            while (said := streams[number].receive())[0] == READ:
-                stream.send_message(said)
+            while (message := streams[number].receive())[0] == READ:
+                stream.send_message(message)
                 streams[number].send_message(stream.receive())
         except (EOFError, OSError):
-            said = bytes([FAILED]) + b"its process ended."
-        stream.send_message(said)
+            message = bytes([FAILED]) + b"its process ended."
+        stream.send_message(message)
     # Later processes have inherited the sockets of earlier ones: each ends when all are closed.
     for here in processes.values():
         here.close()

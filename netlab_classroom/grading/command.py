@@ -95,8 +95,10 @@ def main(options: argparse.Namespace) -> int:
                 jobs=options.jobs,
             )
             if points and not options.review:
-                there = {(result["student"], mark["key"]) for result in graded.results for mark in result["exercises"]}
-                points = {place: each for place, each in points.items() if place in there}
+                submission_cells = {
+                    (result["student"], mark["key"]) for result in graded.results for mark in result["exercises"]
+                }
+                points = {place: each for place, each in points.items() if place in submission_cells}
                 print(f"Taken from {own}: points for {len(points)} answers in words.")
             if points:
                 graded = grade.with_review(graded, points)

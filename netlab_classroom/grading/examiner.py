@@ -107,8 +107,8 @@ class Exercise:
             hidden = [self.cases(draw) for _ in range(self.number)]
             # A probe counts its uses, and a wrong search may exceed them; such an exercise has a `judge`.
             probes = any(callable(value) for case in hidden for value in case.values())
-            together = hidden if self.edge_points else [*hidden, *self.edges]
-            if probes or not isinstance(check, Function) or replace(check, cases=together).tells_apart():
+            cases = hidden if self.edge_points else [*hidden, *self.edges]
+            if probes or not isinstance(check, Function) or replace(check, cases=cases).tells_apart():
                 return hidden
         raise ExaminerError(
             f"{check.key}: in {MAX_DRAWS} draws of {self.number} hidden cases a usual slip got by. Draw more cases, or from other ranges."

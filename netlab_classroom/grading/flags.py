@@ -61,12 +61,12 @@ _ACCESS = (
 def submission_flags(
     read: Submission,
     handed_out: Sequence[Cell],
-    asked: Sequence[AnswerCell],
+    answer_cells: Sequence[AnswerCell],
     layout: LayoutDifferences,
 ) -> list[dict[str, str]]:
     """Return the flags (hints for the instructor) of a single submission, dicts with "kind" (EDITED_CHECK or ANSWER_ACCESS),
     "exercise" (its key, "" if of none) and "sentence", each once: edited check cells in `layout`, and student code that
-    tries to reach answers or files. `handed_out` has the original cells, `asked` the cells of answers.
+    tries to reach answers or files. `handed_out` has the original cells, `answer_cells` the cells of answers.
     """
     found = [
         {
@@ -77,14 +77,14 @@ def submission_flags(
         for name in layout.edited_checks
     ]
     provided = {cell.source for cell in handed_out}
-    where = {wanted.id: wanted.key for wanted in asked}
+    keys = {each.id: each.key for each in answer_cells}
     for cell in read.cells:
         if cell.kind != "code" or cell.source in provided or cell.id.endswith("-check"):
             continue
         for pattern, sentence in _ACCESS:
             hit = re.search(pattern, cell.source, re.MULTILINE)
             if hit:
-                key = where.get(cell.id, "")
+                key = keys.get(cell.id, "")
                 found.append(
                     {
                         "kind": ANSWER_ACCESS,
@@ -139,7 +139,7 @@ def class_flags(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     "students" (sorted), "kind", "exercise" (its key, "" if of none) and "sentence": first those from comparing
     submissions, then those of single submissions, last groups with the same part of the points.
     """
-    together = [
+    of_groups = [
         *_foreign_tokens(results),
         *_equal_words(results),
         *_equal_comments(results),
@@ -147,7 +147,7 @@ def class_flags(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
     own = [{"students": [result["student"]], **flag} for result in results for flag in result["flags"]]
     return [
-        *together,
+        *of_groups,
         *sorted(own, key=lambda flag: (flag["students"], flag["kind"], flag["exercise"], flag["sentence"])),
         *_partial_points(results),
     ]
@@ -166,11 +166,11 @@ def _foreign_tokens(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
     """
     owners = {result["token"]: result["student"] for result in results if result["token"]}
     for result in results:
-        theirs = result.get("other_token")
-        if theirs is not None:
-            owner = owners.get(theirs)
-            whose = f"It has the token of {owner}." if owner else "Its token was edited, or is of another class."
-            yield _flag([result["student"], *([owner] if owner else [])], TOKEN, "", f"{result['student']}: {whose}")
+        other_token = result.get("other_token")
+        if other_token is not None:
+            owner = owners.get(other_token)
+            sentence = f"It has the token of {owner}." if owner else "Its token was edited, or is of another class."
+            yield _flag([result["student"], *([owner] if owner else [])], TOKEN, "", f"{result['student']}: {sentence}")
 
 
 def _equal_words(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -193,7 +193,7 @@ def _equal_comments(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
     """
     owners: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for result in results:
-        for key, answer in result["taken"].items():
+        for key, answer in result["answers"].items():
             for text in answer.get("comments") or ():
                 owners[key, text.casefold()].setdefault(result["student"], text)
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
@@ -234,8 +234,8 @@ def _partial_points(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
             lacking = tuple(place for place, part in enumerate(parts) if not part["points"])
             labels = " ".join(parts[place]["label"] for place in lacking)
             if 0 < len(lacking) < len(parts) and labels != "edges":
-                said = f"{mark['points']:g} of {mark['of']:g} points. What does not hold: {labels}"
-                groups[mark["key"], lacking].append((result["student"], said))
+                sentence = f"{mark['points']:g} of {mark['of']:g} points. What does not hold: {labels}"
+                groups[mark["key"], lacking].append((result["student"], sentence))
     for (key, _), found in sorted(groups.items()):
-        whose = f" (With the numbers of {found[0][0]}.)" if len({said for _, said in found}) > 1 else ""
+        whose = f" (With the numbers of {found[0][0]}.)" if len({sentence for _, sentence in found}) > 1 else ""
         yield _flag([student for student, _ in found], PART, key, f"{found[0][1]}{whose}")

@@ -323,8 +323,8 @@ def with_review(graded: GradedClass, points: Mapping[tuple[str, str], ReviewPoin
                     changed.append(f"{place[0]} ({place[1]})")
                 else:
                     status = marking.PASSED if given.points == mark["of"] else marking.FAILED
-                    said = [given.comment or "Read by a person."]
-                    marks.append({**mark, "points": given.points, "status": status, "sentences": said})
+                    sentences = [given.comment or "Read by a person."]
+                    marks.append({**mark, "points": given.points, "status": status, "sentences": sentences})
                     continue
             marks.append(mark)
         results.append({**result, "exercises": marks})

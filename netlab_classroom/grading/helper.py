@@ -166,11 +166,11 @@ def serve() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while size := int.from_bytes(source.read(_HEAD_BYTES), "big"):
-        asked = json.loads(source.read(size))
+        request = json.loads(source.read(size))
         used_s = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
         # RLIMIT_CPU counts from the start of the process.
-        resource.setrlimit(resource.RLIMIT_CPU, (int(used_s + asked["cpu_s"] + 1), resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used_s + request["cpu_s"] + 1), resource.RLIM_INFINITY))
         try:
-            _write(target, {"value": reading.FUNCTIONS[asked["name"]](**asked["content"])})
+            _write(target, {"value": reading.FUNCTIONS[request["name"]](**request["content"])})
         except Exception as error:  # noqa: BLE001 (an error concerns this student's text only)
             _write(target, {"error": type(error).__name__})

@@ -70,7 +70,7 @@ Answer = Mapping[str, Any]
 
 def judge(job: Job) -> dict[str, Any]:
     """Judge one submission and return the result as plain data: "student", "file", "digest", "token", "other_token"
-    (the notebook's if it differs from the class list's, else None), "notes" (sentences), "flags", "taken" (answers by
+    (the notebook's if it differs from the class list's, else None), "notes" (sentences), "flags", "answers" (by
     key), and "exercises", a mark (a dict of the fields of ExerciseMark) for each exercise. It is complete even for a
     malicious or missing submission; NetlabError is raised only for errors of the chapter, its marking scheme or this
     machine.
@@ -89,19 +89,19 @@ def judge(job: Job) -> dict[str, Any]:
         drawn = edition.chapter is not None
         if drawn and read["topic"] and read["topic"] != master.topic:
             return without_marks(job, UNREADABLE, f"This is the notebook of another chapter ({read['topic'][:40]}).")
-        wanted = [each for each in edition.answer_cells if each.key in exercises]
+        questions = [each for each in edition.answer_cells if each.key in exercises]
         found = helper().ask(
             "compare",
             path=path,
             handed_out=[[cell.id, cell.kind, cell.source] for cell in edition.handed_out],
             provided=edition.provided_cells,
-            wanted=[[each.key, each.id, each.name, each.stub] for each in wanted],
+            questions=[[each.key, each.id, each.name, each.stub] for each in questions],
         )
         if "error" in found:
             raise GaveUpError(found["error"])
     except GaveUpError as error:
         return without_marks(job, UNREADABLE, f"The file cannot be graded: {error}")
-    marked = Examination(job, edition, exercises).marks(wanted, found["taken"], found["added"])
+    marked = Examination(job, edition, exercises).marks(questions, found["answers"], found["added"])
     notes = found["notes"]
     other = read["token"] if drawn and job.token is not None and read["token"] != job.token else None
     if other is not None:
@@ -112,9 +112,9 @@ def judge(job: Job) -> dict[str, Any]:
         "other_token": other,
         "notes": notes,
         "flags": found["flags"],
-        "taken": {
+        "answers": {
             key: {name: answer.get(name) for name in ("answer", "source", "comments")}
-            for key, answer in found["taken"].items()
+            for key, answer in found["answers"].items()
         },
         "exercises": [vars(mark) for mark in marked.values()],
     }
@@ -139,7 +139,7 @@ def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
         "other_token": None,
         "notes": [sentence],
         "flags": [],
-        "taken": {},
+        "answers": {},
         "exercises": [vars(each) for each in marked],
     }
 
@@ -161,9 +161,9 @@ class Examination:
         self._requests: dict[str, dict[str, Any]] = {}
 
     def marks(
-        self, wanted: Sequence[AnswerCell], taken: Mapping[str, Answer], added: Sequence[str] = ()
+        self, questions: Sequence[AnswerCell], answers: Mapping[str, Answer], added: Sequence[str] = ()
     ) -> dict[str, ExerciseMark]:
-        """Return the marks of the exercises in `wanted` by key; `taken` has the answers by key, `added` the names that
+        """Return the marks of the exercises in `questions` by key; `answers` has the answers by key, `added` the names that
         the student's own cells define, for explanations of errors. Answers in code run in the sandbox, all in one guest
         unless one crashes it. Raises RunError when a guest does not start.
 
@@ -172,8 +172,8 @@ class Examination:
         added : sequence of str
             Names that the student's own cells define.
         """
-        coded = [each for each in wanted if each.name and taken[each.key]["attempted"]]
-        requests = self._requests = {each.key: self._request(each, taken[each.key]) for each in coded}
+        coded = [each for each in questions if each.name and answers[each.key]["attempted"]]
+        requests = self._requests = {each.key: self._request(each, answers[each.key]) for each in coded}
         box = ExerciseSandbox(sandbox.shared_package(), self._job.cpu_s)
         outcomes = dict(zip(requests, box.work(list(requests.values()), self.answer), strict=True)) if coded else {}
         blamed = [key for key, outcome in outcomes.items() if "provided" in outcome.message]
@@ -181,28 +181,28 @@ class Examination:
         alone = [{**requests[key], "answer": f"{requests[key]['name']} = None", "calls": []} for key in blamed]
         faults = dict(zip(blamed, box.work(alone, self.answer), strict=True)) if blamed else {}
         found = {}
-        for each in wanted:
-            mark = self._mark(each, taken[each.key], outcomes.get(each.key), faults.get(each.key))
+        for each in questions:
+            mark = self._mark(each, answers[each.key], outcomes.get(each.key), faults.get(each.key))
             mark.sentences = [one_line(sentence, MAX_SENTENCE_CHARACTERS) for sentence in mark.sentences]
             _explain_missing_names(mark, added)
             found[each.key] = mark
         return found
 
     def _mark(
-        self, wanted: AnswerCell, answer: Answer, outcome: ExerciseOutcome | None, alone: ExerciseOutcome | None
+        self, question: AnswerCell, answer: Answer, outcome: ExerciseOutcome | None, alone: ExerciseOutcome | None
     ) -> ExerciseMark:
-        """Return the mark of the exercise `wanted` from its answer ("source", "attempted" and more): status, points and
+        """Return the mark of the exercise `question` from its answer ("source", "attempted" and more): status, points and
         feedback. `outcome` is the one of the answer in the sandbox, None if it did not run; `alone` is the one of the
         provided cells without the answer, None unless one of them had raised an error. An error of the check gives the
         status "not graded" and is not raised.
         """
-        exercise = self._exercises[wanted.key]
+        exercise = self._exercises[question.key]
         source = answer["source"]
         mark = ExerciseMark(
-            wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["Nothing was answered in its cell."], answer=source or ""
+            question.key, NOT_ATTEMPTED, 0, exercise.points, ["Nothing was answered in its cell."], answer=source or ""
         )
         mark.wrong_tries = answer.get("wrong_tries", 0)
-        check = self._edition.checks.get(wanted.key)
+        check = self._edition.checks.get(question.key)
         mark.may_be_found_by_trial = check is not None and mark.wrong_tries >= check.many_tries
         if source is None:
             mark.status, mark.sentences = MISSING, ["The answer cell is missing."]
@@ -225,39 +225,39 @@ class Examination:
             ]
         elif outcome is not None:
             try:
-                self._grade(mark, wanted, exercise, outcome.message)
+                self._grade(mark, question, exercise, outcome.message)
             except Exception as error:  # noqa: BLE001 (an answer that a check cannot judge costs its own exercise)
                 mark.status, mark.points, mark.parts = NOT_GRADED, 0, []
                 mark.sentences = [f"Its check could not judge the answer ({type(error).__name__})."]
         return mark
 
-    def _request(self, wanted: AnswerCell, answer: Answer) -> dict[str, Any]:
-        """Return the request that runs an answer in code to the exercise `wanted` in the sandbox, as plain data:
+    def _request(self, question: AnswerCell, answer: Answer) -> dict[str, Any]:
+        """Return the request that runs an answer in code to the exercise `question` in the sandbox, as plain data:
         "topic", "token", "numbers" (the student's own), "key", the "name" to be defined, the sources of provided cells
         ("given") and of the "answer", the "calls" of a function, and "same_as", the functions that it may not use.
         """
-        exercise = self._exercises[wanted.key]
+        exercise = self._exercises[question.key]
         return {
             "topic": self._edition.chapter.topic,
             "token": self._edition.token,
             "numbers": plain.encode(dict(vars(self._edition.chapter.own))),
-            "key": wanted.key,
-            "name": wanted.name,
+            "key": question.key,
+            "name": question.name,
             "given": [PRELUDE, *answer["given"]],
             "answer": answer["answer"],
-            "calls": self.calls(wanted),
+            "calls": self.calls(question),
             "same_as": list(exercise.same_as) if isinstance(exercise, Exercise) else [],
         }
 
-    def calls(self, wanted: AnswerCell) -> list[dict[str, Any]]:
+    def calls(self, question: AnswerCell) -> list[dict[str, Any]]:
         """Return the calls that a student's function must answer, as plain data: the arguments of each by name, or, for
         an exercise with transfers, which are recorded here, the transfer's number and its "window"; [] if the answer to
-        the exercise `wanted` is not a function.
+        the exercise `question` is not a function.
         """
-        exercise, check = self._exercises[wanted.key], self._edition.checks[wanted.key]
+        exercise, check = self._exercises[question.key], self._edition.checks[question.key]
         if not (isinstance(check, Function) and isinstance(exercise, Exercise)):
             return []
-        trials, _ = exercise.trials(check, self._seed_of(wanted.key))
+        trials, _ = exercise.trials(check, self._seed_of(question.key))
         if type(check).transfer is not Function.transfer:
             first = len(self._transfers)
             self._transfers += [(check, check.arguments(trial)) for trial in trials]
@@ -275,19 +275,19 @@ class Examination:
             return {"array": value.tolist()}
         return value
 
-    def answer(self, asked: Mapping[str, Any], channel: CallChannel) -> Any:
-        """Answer a request of student code (`asked`, untrusted plain data with a "kind"): make a run ("run") or a
+    def answer(self, request: Mapping[str, Any], channel: CallChannel) -> Any:
+        """Answer a request of student code (`request`, untrusted plain data with a "kind"): make a run ("run") or a
         transfer between its programs ("transfer"), or evaluate a probe ("probe"), and return the run's data, None or
         the value; `channel` calls the code's own classes. Raises NetlabError to refuse it.
         """
-        kind = asked.get("kind")
-        if kind == "run" and isinstance(asked.get("scenario"), dict):
-            graded, own = asked.get("graded") is not False, remote.requested_proxies(asked, channel)
-            return self._laboratory.measure(asked["scenario"], graded=graded, own=own).to_dict()
+        kind = request.get("kind")
+        if kind == "run" and isinstance(request.get("scenario"), dict):
+            graded, own = request.get("graded") is not False, remote.requested_proxies(request, channel)
+            return self._laboratory.measure(request["scenario"], graded=graded, own=own).to_dict()
         if kind == "transfer":
-            return self._transfer(asked.get(callee.TRANSFER), channel)
+            return self._transfer(request.get(callee.TRANSFER), channel)
         if kind == "probe":
-            return self._probe_value(asked.get("number"), asked.get("values"), asked.get("named"))
+            return self._probe_value(request.get("number"), request.get("values"), request.get("named"))
         raise NetlabError("The grader does not know this question.")
 
     def _probe_value(self, number: Any, values: Any, named: Any) -> float | list[float]:
@@ -329,22 +329,22 @@ class Examination:
         """
         return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
 
-    def _grade(self, mark: ExerciseMark, wanted: AnswerCell, exercise: Exercise, message: Mapping[str, Any]) -> None:
-        """Compare the outcome of the answer to the exercise `wanted` in the sandbox (`message`, untrusted, with "value"
+    def _grade(self, mark: ExerciseMark, question: AnswerCell, exercise: Exercise, message: Mapping[str, Any]) -> None:
+        """Compare the outcome of the answer to the exercise `question` in the sandbox (`message`, untrusted, with "value"
         or "error") with the right answer by the exercise's check and scheme, and write status, points, values and
         feedback into `mark`.
         """
-        check = self._edition.checks[wanted.key]
+        check = self._edition.checks[question.key]
         mark.expected = expected_text(check)
         if not isinstance(message.get("value"), dict):
             mark.status, mark.sentences = FAILED, [f"The answer raised {str(message.get('error', 'an error'))[:500]}."]
             mark.slip = mark.sentences[0].partition(":")[0]
             return
         try:
-            answer = self._decode_answer(message, wanted.key)
+            answer = self._decode_answer(message, question.key)
             mark.value = format_answer(answer, check)
             mark.prose, mark.prose_asked = one_line(check.prose(answer), MAX_SENTENCE_CHARACTERS), check.prose_asked
-            grade(mark, exercise, check, answer, self._edition, self._seed_of(wanted.key))
+            grade(mark, exercise, check, answer, self._edition, self._seed_of(question.key))
         except NetlabError as error:
             mark.status, mark.sentences = FAILED, [str(error)]
 
@@ -403,6 +403,6 @@ def _explain_missing_names(mark: ExerciseMark, added: Sequence[str]) -> None:
     for name in added:
         if f"NameError: name '{name}'" in results:
             mark.sentences.append(
-                f"A cell of your own defines {name}; only answers' cells are taken: define it in the answer's cell."
+                f"A cell of your own defines {name}; only the cells of answers are graded: define it in the answer's cell."
             )
             return

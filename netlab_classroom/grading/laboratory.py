@@ -73,9 +73,9 @@ class Laboratory:
         when the marking, which has no such classes, asks for it. Raises NetlabError when the scenario has mistakes,
         exceeds the budget, or does not end.
         """
-        asked = _name(description)
-        if asked in self._with_own and not own:
-            return self._with_own[asked]
+        requested = _name(description)
+        if requested in self._with_own and not own:
+            return self._with_own[requested]
         # This validates it.
         scenario = Scenario.from_dict(_insert_proxies(description, own or {}))
         self._charge_budget(scenario)
@@ -90,7 +90,7 @@ class Laboratory:
         others = run.flows[run.flows["kind"] != "udp"]
         self._packets += float(others["sent_bytes"].sum()) / MSS_BYTES
         if own and graded:
-            self._with_own[asked] = self._with_own[_name(run.settings["scenario"])] = run
+            self._with_own[requested] = self._with_own[_name(run.settings["scenario"])] = run
         return run
 
     def repeat(self, description: Mapping[str, Any], seeds: Sequence[int]) -> pd.DataFrame:

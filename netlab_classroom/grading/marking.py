@@ -140,9 +140,9 @@ def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any
         result = part.judge(RecordedFunction(calls[:whole]))
         if whole == len(trials) or result.status is not Status.PASSED:
             return result
-    said = str(calls[whole].get("error", "an error"))[:500] if whole < len(calls) else "nothing"
+    error_text = str(calls[whole].get("error", "an error"))[:500] if whole < len(calls) else "nothing"
     given = ", ".join(f"{name}={value!r}" for name, value in trials[whole].items())
-    return Result(check.name, Status.FAILED, (f"for {given} the function raised {said}.",))
+    return Result(check.name, Status.FAILED, (f"for {given} the function raised {error_text}.",))
 
 
 def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple[str, float, Result]]:

@@ -58,14 +58,14 @@ class Edition:
         cells = [cell for cell in self.solved if cell.kind == "code" and not cell.id.endswith(CHECK)]
         return [[cell.id, cell.source, FIGURE in cell.tags] for cell in cells]
 
-    def model_answer(self, wanted: AnswerCell) -> str:
-        """Return the instructor's written answer to the exercise `wanted`, with its rubric, as text without the
+    def model_answer(self, question: AnswerCell) -> str:
+        """Return the instructor's written answer to the exercise `question`, with its rubric, as text without the
         question.
         """
         from netlab_classroom.grading.submission import words_of
 
-        source = next(cell.source for cell in self.solved if cell.id == wanted.id)
-        return words_of(marks.without_marks(source), wanted.stub)
+        source = next(cell.source for cell in self.solved if cell.id == question.id)
+        return words_of(marks.without_marks(source), question.stub)
 
 
 @dataclass(frozen=True)
@@ -133,20 +133,22 @@ def find(name: str, root: Path | None = None) -> Master:
     root = root or next(
         (place for place in (Path.cwd(), IMPORT_ROOT, CARRIED_FOLDER) if (place / "solutions").is_dir()), IMPORT_ROOT
     )
-    there = authoring.chapters(root)
-    if not there:
+    chapters = authoring.chapters(root)
+    if not chapters:
         raise ChapterError(
             f"{root} has no solutions/NN_topic.py: grading needs the wheel netlab_classroom or a clone of netlab. Say where the "
             "clone is with --root."
         )
-    there += authoring.projects(root)
-    wanted = Path(name).name.removesuffix(".ipynb").removesuffix(".py")
-    for chapter in there:
+    chapters += authoring.projects(root)
+    short_name = Path(name).name.removesuffix(".ipynb").removesuffix(".py")
+    for chapter in chapters:
         stem = chapter.source.stem
         number = stem.partition("_")[0]
-        if wanted in (stem, authoring.topic_of(chapter.source)) or (wanted.isdigit() and wanted.zfill(2) == number):
+        if short_name in (stem, authoring.topic_of(chapter.source)) or (
+            short_name.isdigit() and short_name.zfill(2) == number
+        ):
             return Master(chapter.source)
-    raise ChapterError(f"CHAPTER: {one_of(name, [chapter.source.stem for chapter in there])}")
+    raise ChapterError(f"CHAPTER: {one_of(name, [chapter.source.stem for chapter in chapters])}")
 
 
 @lru_cache(maxsize=64)
@@ -164,10 +166,10 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
     )
     chapter = authoring.open_chapter_of(source, token)
     by_id = {cell.id: cell for cell in handed_out}
-    wanted = []
+    answer_cells = []
     for cell in handed_out:
         if cell.id.endswith(WORDS) and cell.kind == "markdown":
-            wanted.append(AnswerCell(cell.id, cell.id, "", cell.source))
+            answer_cells.append(AnswerCell(cell.id, cell.id, "", cell.source))
         elif cell.id.endswith(CHECK):
             key, name = _check_call(cell, source)
             if chapter is None:
@@ -176,8 +178,8 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
                 raise ChapterError(f"{source.stem}: {cell.id} checks {key}, and no cell has the id {key}.")
             if key not in chapter.checks:
                 raise ChapterError(f"{source.stem}: {cell.id} calls chapter.check.{key}, which there is not.")
-            wanted.append(AnswerCell(key, key, name, by_id[key].source))
-    return Edition(token, handed_out, solved, chapter, tuple(wanted))
+            answer_cells.append(AnswerCell(key, key, name, by_id[key].source))
+    return Edition(token, handed_out, solved, chapter, tuple(answer_cells))
 
 
 def _check_call(cell: Cell, source: Path) -> tuple[str, str]:
@@ -206,6 +208,6 @@ def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | Written
     required = {cell.id for cell in edition.handed_out[:last]}
     return examiner.load(
         master.examiner_path,
-        [wanted.key for wanted in edition.answer_cells],
-        [wanted.key for wanted in edition.answer_cells if wanted.id in required],
+        [each.key for each in edition.answer_cells],
+        [each.key for each in edition.answer_cells if each.id in required],
     )

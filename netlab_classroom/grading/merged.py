@@ -39,7 +39,7 @@ def write(graded: GradedClass, output: Path) -> None:
         old.unlink()
     (output / "conftest.py").write_text((Path(__file__).parent / "templates" / "conftest.txt").read_text())
     for result in graded.results:
-        if result["taken"] or any(mark["status"] == marking.NOT_ATTEMPTED for mark in result["exercises"]):
+        if result["answers"] or any(mark["status"] == marking.NOT_ATTEMPTED for mark in result["exercises"]):
             text: str = nbformat.writes(notebook(graded.master, result, graded.manifest["seed"]))  # type: ignore[no-untyped-call]
             (output / f"{file_name(result['student'])}.ipynb").write_text(
                 text + "\n", encoding="utf-8", errors="replace"
@@ -59,14 +59,14 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
     edition = chapter.edition(result["token"])
     exercises = chapter.exercises()
     marks = {mark["key"]: mark for mark in result["exercises"]}
-    wanted = {each.id: each for each in edition.answer_cells if each.key in exercises}
-    sources = answers(wanted.values(), result)
+    questions = {each.id: each for each in edition.answer_cells if each.key in exercises}
+    sources = answers(questions.values(), result)
     root = "" if chapter.source.parent.parent == IMPORT_ROOT else f", root={str(chapter.source.parent.parent)!r}"
     exam = f"from netlab_classroom.grading.merged import Exam\n\nexam = Exam({chapter.stem!r}, {result['token']!r}, {seed!r}{root})"
     cells = [_code("netlab-exam", exam)]
     words = 0.0
     for cell in edition.solved:
-        each = wanted.get(cell.id)
+        each = questions.get(cell.id)
         if cell.kind != "code":
             if each is not None and each.key in marks:
                 words += marks[each.key]["points"]
@@ -86,20 +86,20 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
     return made
 
 
-def answers(wanted: Iterable[AnswerCell], result: Mapping[str, Any]) -> dict[str, str]:
-    """Return the code of each answer in code to the exercises `wanted`, by key, as it ran in the sandbox, with the
+def answers(questions: Iterable[AnswerCell], result: Mapping[str, Any]) -> dict[str, str]:
+    """Return the code of each answer in code to the exercises `questions`, by key, as it ran in the sandbox, with the
     student's other answers that it uses; a comment in place of code that crashed, timed out, could not be graded or is
     missing. `result` is the student's of `judging.judge`.
     """
     status = {mark["key"]: mark["status"] for mark in result["exercises"]}
     found = {}
-    for each in wanted:
+    for each in questions:
         if not each.name:
             continue
         if status.get(each.key) in (marking.TIMED_OUT, marking.CRASHED, marking.NOT_GRADED):
             found[each.key] = "# Left out: in the sandbox it gave no result."
         else:
-            found[each.key] = result["taken"].get(each.key, {}).get("answer") or "# There was no answer."
+            found[each.key] = result["answers"].get(each.key, {}).get("answer") or "# There was no answer."
     return found
 
 

@@ -160,8 +160,8 @@ def _steps(cell: ProvidedCell) -> list[_Step]:
         first = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))])
         last = statement.end_lineno or first
         if groups and first <= groups[-1][1]:
-            begun, _, together = groups.pop()
-            groups.append((begun, last, [*together, statement]))
+            start, _, statements = groups.pop()
+            groups.append((start, last, [*statements, statement]))
         else:
             groups.append((first, last, [statement]))
     return [_step("\n".join(lines[first - 1 : last]), body, cell.draws) for first, last, body in groups]

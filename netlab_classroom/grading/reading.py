@@ -47,12 +47,12 @@ def compare(
     path: str,
     handed_out: list[list[Any]],
     provided: list[list[Any]],
-    wanted: list[list[str]],
+    questions: list[list[str]],
 ) -> dict[str, Any]:
-    """Return the answers of a notebook file ("taken", by key of the exercise; see `_answer`, with "predicted" and
+    """Return the answers of a notebook file ("answers", by key of the exercise; see `_answer`, with "predicted" and
     "wrong_tries" if there are any), "notes" (sentences), "flags", and "added", the names that the student's own cells
     define; only "error" if it cannot be read. Each cell is a list of fields: `handed_out` has id, kind and source of
-    the original cells, `provided` id, source and whether it draws of the solution's code cells, `wanted` key, id, name
+    the original cells, `provided` id, source and whether it draws of the solution's code cells, `questions` key, id, name
     and stub of the cells of answers.
 
     Parameters
@@ -64,25 +64,29 @@ def compare(
         found = read(path)
         if "error" in found:
             return found
-    there = _last_submission[0][1]
+    student_notebook = _last_submission[0][1]
     cells = tuple(Cell(*each) for each in handed_out)
-    asked = [AnswerCell(*each) for each in wanted]
-    layout = submission.layout(there, cells, [each.id for each in asked])
+    answer_cells = [AnswerCell(*each) for each in questions]
+    layout = submission.layout(student_notebook, cells, [each.id for each in answer_cells])
     master = {cell.id: cell.source for cell in cells}
-    predicted = submission.prediction_of(there)
-    tries = {cell.id.removesuffix("-check"): cell.wrong_tries for cell in there.cells if cell.id.endswith("-check")}
-    taken = {each.key: submission.extract(there, each, master, layout.added) for each in asked}
+    predicted = submission.prediction_of(student_notebook)
+    tries = {
+        cell.id.removesuffix("-check"): cell.wrong_tries
+        for cell in student_notebook.cells
+        if cell.id.endswith("-check")
+    }
+    answers = {each.key: submission.extract(student_notebook, each, master, layout.added) for each in answer_cells}
     own_code = [cell.source for cell in cells if cell.kind == "code"]
     names = {name for cell in layout.added for name in needs.names(cell.source).defined if len(name) <= 100}
     return {
-        "notes": [*layout.notes, *(note for each in taken.values() for note in each.notes)],
-        "flags": flags.submission_flags(there, cells, asked, layout),
+        "notes": [*layout.notes, *(note for each in answers.values() for note in each.notes)],
+        "flags": flags.submission_flags(student_notebook, cells, answer_cells, layout),
         "added": sorted(names)[:MAX_NAMES],
-        "taken": {
-            each.key: _answer(each, taken, provided, own_code)
+        "answers": {
+            each.key: _answer(each, answers, provided, own_code)
             | ({"predicted": predicted} if each.key == PREDICTION and predicted else {})
             | ({"wrong_tries": tries[each.key]} if tries.get(each.key) else {})
-            for each in asked
+            for each in answer_cells
         },
     }
 
@@ -97,32 +101,32 @@ def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]: 
 
 
 def _answer(
-    each: AnswerCell, taken: Mapping[str, ExtractedAnswer], provided: list[list[Any]], handed_out: list[str]
+    each: AnswerCell, answers: Mapping[str, ExtractedAnswer], provided: list[list[Any]], handed_out: list[str]
 ) -> dict[str, Any]:
     """Return the answer to the exercise `each` as plain data: "source" (None if its cell is missing) and "attempted"
     and, for attempted code, "given" (sources of the code that it needs of the cells `provided`), "answer" (the code,
     after the student's other answers that it uses) and "comments", or for attempted words their fingerprint "words" and
-    their number "counted". `taken` has all answers by key, `handed_out` the sources of the original code cells.
+    their number "counted". `answers` has all answers by key, `handed_out` the sources of the original code cells.
     """
-    mine = taken[each.key]
-    found: dict[str, Any] = {"source": mine.source, "attempted": mine.attempted}
-    if mine.source is None or not mine.attempted:
+    own = answers[each.key]
+    found: dict[str, Any] = {"source": own.source, "attempted": own.attempted}
+    if own.source is None or not own.attempted:
         return found
     if not each.name:
-        return {**found, "words": flags.digest_of_words(mine.source), "counted": len(mine.source.split())}
+        return {**found, "words": flags.digest_of_words(own.source), "counted": len(own.source.split())}
     position = next(place for place, cell in enumerate(provided) if cell[0] == each.id)
     before = [ProvidedCell(source, draws) for _, source, draws in provided[:position]]
-    given, missing = needs.needed_code(before, mine.source)
+    given, missing = needs.needed_code(before, own.source)
     helpers = [
         other.source
-        for key, other in taken.items()
+        for key, other in answers.items()
         if key != each.key and other.source and other.attempted and needs.names(other.source).defined & missing
     ]
-    answer = "\n\n".join([*helpers, mine.source])
+    answer = "\n\n".join([*helpers, own.source])
     if helpers:
         given = needs.needed_code(before, answer)[0]
     # `provided` has solutions: their comments are in no student's notebook, and in two submissions they are worth a flag.
-    comments = flags.comments(mine.source, handed_out)
+    comments = flags.comments(own.source, handed_out)
     return {**found, "given": given, "answer": answer, "comments": comments}
 
 
@@ -130,9 +134,9 @@ def competitor(path: str, methods: Sequence[str] = CONTROL_METHODS) -> dict[str,
     """Return the last class in a file that has one of the `methods` or inherits from such a class, as plain data:
     "name", its code with the code that it needs ("answer"), "given" (empty), "line" in its cell, and "others", the
     names of further such classes; if there is none, or the file cannot be read or is too long, only "error" with a
-    sentence. The file is a notebook, or Python, which is taken as a whole.
+    sentence. The file is a notebook, or Python, which is used as a whole.
 
-    A Python file is taken as a whole. Of a notebook, the cell with the class is taken, and the code of other cells that it needs.
+    A Python file is used as a whole. Of a notebook, only the cell with the class is used, and the code of other cells that it needs.
     """
     try:
         cells = _code_of(Path(path))

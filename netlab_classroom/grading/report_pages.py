@@ -41,14 +41,14 @@ def review_html(graded: GradedClass) -> str:
             if not is_written_answer(mark):
                 continue
             key, model = mark["key"], models[result["token"]][mark["key"]]
-            wanted = next(each for each in graded.master.edition(result["token"]).answer_cells if each.key == key)
+            answer_cell = next(each for each in graded.master.edition(result["token"]).answer_cells if each.key == key)
             question = questions.setdefault(
                 (key, model),
                 {
                     "key": key,
                     "title": named[key],
                     "of": points_text(mark["of"]),
-                    "text": _without_comments(wanted.stub),
+                    "text": _without_comments(answer_cell.stub),
                     "model": _without_comments(model),
                     "answers": [],
                 },

@@ -75,7 +75,7 @@ def _write_code(graded: GradedClass, directory: Path) -> None:
     """
     shutil.rmtree(directory, ignore_errors=True)
     for result in graded.results:
-        for key, answer in result["taken"].items():
+        for key, answer in result["answers"].items():
             if answer["answer"]:  # neither words nor an answer that was not attempted
                 (directory / key).mkdir(parents=True, exist_ok=True)
                 result_store.write_whole(

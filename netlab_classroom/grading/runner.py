@@ -41,7 +41,7 @@ Server = Callable[[callee.MessageStream, Sequence[Any]], bytes]
 
 
 def ask(
-    stream: callee.MessageStream, asked: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve
+    stream: callee.MessageStream, request: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve
 ) -> Any:
     """Send the grader a request (plain data with a "kind") and return the value of its reply (data of JSON); until the
     reply comes, `serve` answers the grader's calls of the student's `objects`. Raises NetlabError when the grader
@@ -49,7 +49,7 @@ def ask(
     """
     from netlab.base.errors import NetlabError
 
-    stream.send(callee.ASKED, json.dumps(asked).encode())
+    stream.send(callee.ASKED, json.dumps(request).encode())
     answer = json.loads(serve(stream, objects))
     if "refused" in answer:
         raise NetlabError(answer["refused"])
@@ -375,10 +375,10 @@ class RemoteLaboratory:
             for name in OWN_FIELDS.get(item.kind, ())
             if is_own(getattr(item, name))
         ]
-        asked: dict[str, Any] = {"kind": "run", "scenario": scenario.to_dict(), "graded": cls.graded}
+        request: dict[str, Any] = {"kind": "run", "scenario": scenario.to_dict(), "graded": cls.graded}
         if own:
-            asked["own"] = [[number, name, _distinct_name(each)] for number, name, each in own]
-        return Run.from_dict(ask(cls.stream, asked, [each for _, _, each in own]))
+            request["own"] = [[number, name, _distinct_name(each)] for number, name, each in own]
+        return Run.from_dict(ask(cls.stream, request, [each for _, _, each in own]))
 
     @classmethod
     def sweep(cls, scenarios: Any, **_settings: Any) -> Any:

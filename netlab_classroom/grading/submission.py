@@ -290,9 +290,9 @@ def _lines(source: str) -> list[str]:
 
 
 def extract(
-    submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell] = ()
+    submission: Submission, question: AnswerCell, master: Mapping[str, str], added: Sequence[Cell] = ()
 ) -> ExtractedAnswer:
-    """Find the answer to an exercise (`wanted`) in a submission: by its cell's id, else by the name that a cell
+    """Find the answer to an exercise (`question`) in a submission: by its cell's id, else by the name that a cell
     defines; if its cell is unchanged, in one of the student's own cells, `added`; the last of several. Return it
     without magics (words without the question), with remarks on how it was found; its source is None if there is none.
     `master` has the sources of all original cells by id.
@@ -304,48 +304,50 @@ def extract(
     added : sequence of Cell
         The student's own cells, if the other cells have their ids.
     """
-    if not wanted.name:
-        return _extract_words(submission, wanted, master, added)
+    if not question.name:
+        return _extract_words(submission, question, master, added)
     notes: list[str] = []
     cells = [cell for cell in submission.cells if cell.kind == "code"]
-    found = [cell for cell in cells if cell.id == wanted.id]
+    found = [cell for cell in cells if cell.id == question.id]
     if len(found) > 1:
-        notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was used.")
-    good = [cell for cell in found if defines(cell.source, wanted.name)]
-    mine = [cell for cell in added if cell.kind == "code" and defines(cell.source, wanted.name)]
-    if good and mine and _same_code(without_magics(good[-1].source), wanted.stub):
+        notes.append(f"{question.key}: {len(found)} cells have its id; the last was used.")
+    good = [cell for cell in found if defines(cell.source, question.name)]
+    added_answers = [cell for cell in added if cell.kind == "code" and defines(cell.source, question.name)]
+    if good and added_answers and _same_code(without_magics(good[-1].source), question.stub):
         notes.append(
-            f"{wanted.key}: its cell is as it was handed out; taken from a cell of yours that defines {wanted.name}."
+            f"{question.key}: its cell is as it was handed out; taken from a cell of yours that defines {question.name}."
         )
-        good = mine
+        good = added_answers
     if not good:
-        provided = {tuple(_lines(text)) for name, text in master.items() if name != wanted.id}
+        provided = {tuple(_lines(text)) for name, text in master.items() if name != question.id}
         # An original cell in another place is not an answer.
         others = [
             cell
             for cell in cells
-            if defines(cell.source, wanted.name)
+            if defines(cell.source, question.name)
             and tuple(_lines(cell.source)) not in provided
-            and (cell.id not in master or cell.id == wanted.id)
+            and (cell.id not in master or cell.id == question.id)
         ]
         if others:
-            difference = "its cell has another id" if not found else f"its cell does not define {wanted.name}"
-            notes.append(f"{wanted.key}: {difference}; taken from the cell that defines {wanted.name}.")
+            difference = "its cell has another id" if not found else f"its cell does not define {question.name}"
+            notes.append(f"{question.key}: {difference}; taken from the cell that defines {question.name}.")
             if len(others) > 1:
-                notes.append(f"{wanted.key}: {len(others)} cells define {wanted.name}; the last was used.")
+                notes.append(f"{question.key}: {len(others)} cells define {question.name}; the last was used.")
             good = others
     chosen = (good or found)[-1:]
     if not chosen:
-        return ExtractedAnswer(None, False, (*notes, f"{wanted.key}: its cell is missing."))
+        return ExtractedAnswer(None, False, (*notes, f"{question.key}: its cell is missing."))
     source = without_magics(chosen[0].source)
     if not source and chosen[0].source.strip():
         notes.append(
-            f"{wanted.key}: its cell begins with a magic of IPython (%%), so it is not Python; it was not read."
+            f"{question.key}: its cell begins with a magic of IPython (%%), so it is not Python; it was not read."
         )
     if len(source) > MAX_ANSWER_CHARACTERS:
-        notes.append(f"{wanted.key}: the cell has {len(source)} characters; {MAX_ANSWER_CHARACTERS} are read at most.")
+        notes.append(
+            f"{question.key}: the cell has {len(source)} characters; {MAX_ANSWER_CHARACTERS} are read at most."
+        )
         return ExtractedAnswer(source[:MAX_ANSWER_CHARACTERS], True, tuple(notes))
-    return ExtractedAnswer(source, not _same_code(source, wanted.stub), tuple(notes))
+    return ExtractedAnswer(source, not _same_code(source, question.stub), tuple(notes))
 
 
 def _same_code(one: str, other: str) -> bool:
@@ -354,43 +356,43 @@ def _same_code(one: str, other: str) -> bool:
     code counts as the same.
     """
     try:
-        mine, theirs = ast.parse(one), ast.parse(other)
-        return not mine.body or ast.dump(mine) == ast.dump(theirs)
+        student, original = ast.parse(one), ast.parse(other)
+        return not student.body or ast.dump(student) == ast.dump(original)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return are_equal(one, other)
 
 
 def _extract_words(
-    submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell]
+    submission: Submission, question: AnswerCell, master: Mapping[str, str], added: Sequence[Cell]
 ) -> ExtractedAnswer:
-    """Return the written answer to an exercise (`wanted`) in a submission, without the question's text, cut to
+    """Return the written answer to an exercise (`question`) in a submission, without the question's text, cut to
     MAX_ANSWER_CHARACTERS: from the cell with its id, else a cell with the question's first line; if nothing was written
     there, from the student's own cell (one of `added`) directly below. `master` has the sources of the original cells
     by id. Its source is None if there is no such cell.
     """
     # Accept cells of any kind: in command mode a single key turns a text into code, raw text or a heading.
     cells = submission.cells
-    found = [cell for cell in cells if cell.id == wanted.id]
+    found = [cell for cell in cells if cell.id == question.id]
     notes: list[str] = []
     if not found:
         # Without ids, take the cell with the question's first line.
-        head = _heading(wanted.stub)
+        head = _heading(question.stub)
         found = [cell for cell in cells if head and _heading(cell.source) == head and cell.id not in master]
         if found:
-            notes.append(f"{wanted.key}: its cell has another id; taken from the cell with the same first line.")
+            notes.append(f"{question.key}: its cell has another id; taken from the cell with the same first line.")
     if not found:
-        return ExtractedAnswer(None, False, (f"{wanted.key}: its cell is missing.",))
+        return ExtractedAnswer(None, False, (f"{question.key}: its cell is missing.",))
     if len(found) > 1:
-        notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was used.")
-    taken = found[-1]
-    if taken.kind != "markdown":
-        notes.append(f"{wanted.key}: its cell is of the kind {taken.kind!r}; taken as text.")
-    words = words_of(taken.source[:MAX_ANSWER_CHARACTERS], wanted.stub)
-    texts = [cell for cell in cells if cell.kind != "code" or cell is taken]
-    below = texts[texts.index(taken) + 1 :][:1]
+        notes.append(f"{question.key}: {len(found)} cells have its id; the last was used.")
+    chosen = found[-1]
+    if chosen.kind != "markdown":
+        notes.append(f"{question.key}: its cell is of the kind {chosen.kind!r}; taken as text.")
+    words = words_of(chosen.source[:MAX_ANSWER_CHARACTERS], question.stub)
+    texts = [cell for cell in cells if cell.kind != "code" or cell is chosen]
+    below = texts[texts.index(chosen) + 1 :][:1]
     if not words and below and below[0] in added and below[0].source.strip():
         words = below[0].source[:MAX_ANSWER_CHARACTERS].strip()
-        notes.append(f"{wanted.key}: its cell is as it was handed out; taken from your cell below it.")
+        notes.append(f"{question.key}: its cell is as it was handed out; taken from your cell below it.")
     return ExtractedAnswer(words, bool(words), tuple(notes))
 
 
@@ -431,12 +433,12 @@ def words_of(source: str, stub: str) -> str:
     >>> words_of("Why?\\n*Your answer:* because.", "Why?\\n*Your answer:* …")
     'because.'
     """
-    given, theirs = _without_heading_marks(stub), _without_heading_marks(source)
+    original_lines, student_lines = _without_heading_marks(stub), _without_heading_marks(source)
     added: list[str] = []
-    matcher = difflib.SequenceMatcher(a=given, b=theirs, autojunk=False)
+    matcher = difflib.SequenceMatcher(a=original_lines, b=student_lines, autojunk=False)
     for what, _, _, start, end in matcher.get_opcodes():
         if what in ("insert", "replace"):
-            added += theirs[start:end]
+            added += student_lines[start:end]
     text = "\n".join(added).replace(INSTRUCTION, "").strip()
     head = PROMPT.rstrip("… ")
     if text.startswith(head):

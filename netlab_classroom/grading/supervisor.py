@@ -96,17 +96,19 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], descriptor
     os.close(to_supervisor)
     _, status = os.waitpid(waiter_pid, 0)
     if not output.ready:
-        how = NOT_ISOLATED
+        end_reason = NOT_ISOLATED
     elif late:
-        how = LATE
+        end_reason = LATE
     elif output.fault or output.answer is not None:
-        how = output.fault
+        end_reason = output.fault
     else:
         code = os.waitstatus_to_exitcode(status)
-        how = "was ended: it took more memory than there is" if code == signal.SIGKILL else f"ended with status {code}"
+        end_reason = (
+            "was ended: it took more memory than there is" if code == signal.SIGKILL else f"ended with status {code}"
+        )
     if output.answer is not None:
         _write(folder / f"answer-{number}", output.answer)
-    _write(folder / f"ended-{number}", how.encode())
+    _write(folder / f"ended-{number}", end_reason.encode())
 
 
 class OutputReader:
@@ -203,12 +205,12 @@ def drop_rights(folder: Path) -> None:
         for path in sys.path
         if path.startswith(tuple(f"{place}/" for place in TEMPORARY_DIRECTORIES)) and os.path.isdir(path)
     ]
-    held = {path: os.open(path, os.O_PATH) for path in needed}
+    kept_descriptors = {path: os.open(path, os.O_PATH) for path in needed}
     for place in TEMPORARY_DIRECTORIES:
         if os.path.isdir(place):
             options = f"size={HOME_MB}M,mode=1777"
             check(libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID_NODEV, options.encode()), "mount")
-    for path, handle in held.items():
+    for path, handle in kept_descriptors.items():
         os.makedirs(path, exist_ok=True)
         check(libc.mount(f"/proc/self/fd/{handle}".encode(), os.fsencode(path), None, MS_BIND, None), "mount")
         os.close(handle)

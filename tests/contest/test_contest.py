@@ -97,15 +97,15 @@ def hand_in(folder: Path, sources: dict[str, str]) -> Path:
 @pytest.mark.usefixtures("short")
 def test_failing_submission_affects_its_own_row_and_cheating_gains_nothing(tmp_path: Path) -> None:
     """A class looks for traces, counts networks, sleeps: its points are to the digit those of the class that does not."""
-    held = contest.run_contest([hand_in(tmp_path / "in", CLASS)], tmp_path / "out", progress=False)
-    rows = {row["student"]: row for row in held.rows}
+    stored = contest.run_contest([hand_in(tmp_path / "in", CLASS)], tmp_path / "out", progress=False)
+    rows = {row["student"]: row for row in stored.rows}
     honest = rows["anna"]["scores"]
     assert all(score["points"] > 10 for score in honest.values()) and honest != rows["ben"]["scores"]
     assert {name: rows[name]["scores"] for name in ("looks", "counts", "sleeps")} == dict.fromkeys(
         ("looks", "counts", "sleeps"), honest
     )
-    said = {name: (row["status"], row["total"], row["sentence"]) for name, row in rows.items() if not row["total"]}
-    assert set(said) == {"raises", "loops", "exits", "nonsense", "empty", "prose"}
+    message = {name: (row["status"], row["total"], row["sentence"]) for name, row in rows.items() if not row["total"]}
+    assert set(message) == {"raises", "loops", "exits", "nonsense", "empty", "prose"}
     for name, status, sentence in (
         ("raises", "failed", "division by zero. In line 7"),
         ("loops", "failed", "more than 4 s of processor time"),
@@ -114,7 +114,7 @@ def test_failing_submission_affects_its_own_row_and_cheating_gains_nothing(tmp_p
         ("empty", "not taken", "No class with on_start"),
         ("prose", "not taken", "mistake in line 1: invalid syntax."),
     ):
-        assert said[name][0] == status and sentence in said[name][2], said[name]
+        assert message[name][0] == status and sentence in message[name][2], message[name]
     assert not stop_requested.is_set() and not list((tmp_path / "out" / "results").glob(".new-*"))
 
 
@@ -148,13 +148,13 @@ def test_ladder_races_new_submissions_and_keeps_a_history(tmp_path: Path, monkey
     assert sorted(raced) == ["anna", "ben"]
     hand_in(folder, {"ben": CLASS["ben"] + "\n# better\n", "cleo": CLASS["anna"]})
     before = ladder.last_scores(output, DEFAULT_SEED)
-    held = contest.run_contest([folder], output, keep=True, progress=False)
-    ladder.write_down(held, output)
+    stored = contest.run_contest([folder], output, keep=True, progress=False)
+    ladder.write_down(stored, output)
     assert sorted(raced) == ["anna", "ben", "ben", "cleo"]
     history = list(csv.DictReader((output / ladder.HISTORY).open()))
     assert [row["student"] for row in history] == ["anna", "ben", "ben", "cleo"]
     assert before == {"anna": 7.0, "ben": 7.0} and ladder.last_scores(output, DEFAULT_SEED)["ben"] == 9.0
-    board.write(held, output, before=before)
+    board.write(stored, output, before=before)
     page = (output / board.PAGE).read_text()
     assert "+2.00" in page and "new" in page and "<script" not in page
 
@@ -168,10 +168,10 @@ def test_with_pseudonyms_the_page_has_nobodys_name_and_the_table_explains_them(
     folder = hand_in(
         tmp_path / "in", {"annika": CLASS["anna"].replace("Honest", "AnnikasOwn"), "benedikt": "class Ben("}
     )
-    held = contest.run_contest(
+    stored = contest.run_contest(
         [folder], tmp_path / "out", entries=[RosterEntry("annika"), RosterEntry("benedikt")], progress=False
     )
-    board.write(held, tmp_path / "out", pseudonyms=True)
+    board.write(stored, tmp_path / "out", pseudonyms=True)
     page, table = ((tmp_path / "out" / name).read_text() for name in (board.PAGE, board.SCORES))
     assert "annika" not in page.lower() and "benedikt" not in page.lower() and "not taken" in page
     names = {row["student"]: row["pseudonym"] for row in csv.DictReader(table.splitlines())}
@@ -180,7 +180,7 @@ def test_with_pseudonyms_the_page_has_nobodys_name_and_the_table_explains_them(
     (tmp_path / "out" / board.SCORES).unlink()
     monkeypatch.setattr(board, "_words", lambda *_held, **_how: {})
     with pytest.raises(NetlabError, match="Was netlab changed while the contest ran"):
-        board.write(held, tmp_path / "out")
+        board.write(stored, tmp_path / "out")
     assert (tmp_path / "out" / board.SCORES).read_text() == table
 
 
@@ -243,9 +243,9 @@ def test_ctrl_c_in_a_race_keeps_finished_races_only(tmp_path: Path) -> None:
     # CUBIC, anna, zoe.
     assert [stopped.stdout.readline() for _ in range(3)] == ["racing\n"] * 3
     stopped.send_signal(signal.SIGINT)
-    said, complaint = stopped.communicate(timeout=60)
+    text, complaint = stopped.communicate(timeout=60)
     assert stopped.returncode == 130, complaint
-    assert said.strip() == "Stopped. Finished races are kept; run the same command with --ladder to continue."
+    assert text.strip() == "Stopped. Finished races are kept; run the same command with --ladder to continue."
     assert "Traceback" not in complaint
     with pytest.raises(ProcessLookupError):
         os.killpg(stopped.pid, 0)
@@ -257,6 +257,6 @@ def test_ctrl_c_in_a_race_keeps_finished_races_only(tmp_path: Path) -> None:
     assert "anna" in kept.read_text() and not (tmp_path / "out" / board.PAGE).exists()
 
     hand_in(tmp_path / "in", {"zoe": CLASS["ben"]})
-    said, complaint = started_contest().communicate(timeout=60)
-    assert said.count("racing") == 2, said + complaint
+    text, complaint = started_contest().communicate(timeout=60)
+    assert text.count("racing") == 2, text + complaint
     assert kept.exists() and "zoe" in (tmp_path / "out" / board.PAGE).read_text()

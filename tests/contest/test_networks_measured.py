@@ -27,6 +27,6 @@ def test_no_opponent_is_the_best_in_all_networks() -> None:
 
 def test_a_seed_draws_its_networks_and_no_others() -> None:
     one, again, other = ([trial.scenario("cubic").to_dict() for trial in networks.draw(word)] for word in "aab")
-    assert one == again and all(mine != theirs for mine, theirs in zip(one, other, strict=True))
+    assert one == again and all(own != others for own, others in zip(one, other, strict=True))
     for word in "abcdefgh":
         assert not [problem for trial in networks.draw(word) for problem in trial.network.problems()]

@@ -87,8 +87,8 @@ def test_rules_compete_and_one_that_fails_costs_its_own_row(tmp_path: Path, monk
         (folder / f"{name}.py").write_text(source)
     # The last class of chapter 18's solution.
     shutil.copy(ROOT / "solutions" / "18_adaptive_video.ipynb", folder / "fay.ipynb")
-    held = contest.run_contest([folder], tmp_path / "out", game=Videos(), progress=False)
-    rows = {row["student"]: row for row in held.rows}
+    stored = contest.run_contest([folder], tmp_path / "out", game=Videos(), progress=False)
+    rows = {row["student"]: row for row in stored.rows}
     # The lowest quality: 0.6 Mbit/s without a stall or a change, to the digit.
     for video in videos.draw("1"):
         expected = {"points": round(100 * 0.6 / video.capacity_mbps, 2), "experience": 0.6, "rate": 0.6}
@@ -96,7 +96,7 @@ def test_rules_compete_and_one_that_fails_costs_its_own_row(tmp_path: Path, monk
     assert (rows["fay"]["status"], rows["fay"]["class"]) == ("raced", "Mine") and rows["fay"]["total"] > rows["anna"][
         "total"
     ]
-    references = {row["student"]: row["scores"] for row in held.reference_rows}
+    references = {row["student"]: row["scores"] for row in stored.reference_rows}
     assert rows["ben"]["scores"] == references["Throughput"], "the same rule plays the same video in the sandbox"
     assert {name: rows[name]["total"] for name in ("cleo", "dora", "emil")} == dict.fromkeys(
         ("cleo", "dora", "emil"), 0.0
@@ -104,7 +104,7 @@ def test_rules_compete_and_one_that_fails_costs_its_own_row(tmp_path: Path, monk
     assert "on_chunk must return a quality" in rows["cleo"]["sentence"] and rows["cleo"]["status"] == "failed"
     assert "division by zero" in rows["dora"]["sentence"] and rows["dora"]["status"] == "failed"
     assert "No class with on_chunk is in it." in rows["emil"]["sentence"] and rows["emil"]["status"] == "not taken"
-    board.write(held, tmp_path / "out")
+    board.write(stored, tmp_path / "out")
     page = (tmp_path / "out" / board.PAGE).read_text()
     for words in ("Rate and stalls", "quality next to that of Throughput", "netlab&#39;s Buffer", "s of stalls"):
         assert words in page, words

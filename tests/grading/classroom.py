@@ -73,11 +73,11 @@ def sample_chapter() -> Iterator[Master]:
 
 def notebook(answers: dict[str, str | None], token: str = "") -> Any:
     """A submission with these answers; None leaves a cell out."""
-    made = authoring.student_notebook(SOURCE, token)
-    made.cells = [cell for cell in made.cells if answers.get(cell.id, "") is not None]
-    for cell in made.cells:
+    created = authoring.student_notebook(SOURCE, token)
+    created.cells = [cell for cell in created.cells if answers.get(cell.id, "") is not None]
+    for cell in created.cells:
         cell.source = answers.get(cell.id) or cell.source
-    return made
+    return created
 
 
 @dataclass(frozen=True)

@@ -75,12 +75,12 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> ExerciseOutcome:
         except NetlabError as error:
             return json.dumps({"refused": str(error)}).encode()
 
-    with os.fdopen(to_parent, "rb", 0) as said:
+    with os.fdopen(to_parent, "rb", 0) as text:
         # A child that has answered ends, which its channel shows as well.
         with contextlib.suppress(StudentCodeError):
-            while said not in select.select([grader_end, said], [], [])[0]:
+            while text not in select.select([grader_end, text], [], [])[0]:
                 calls.finish(reply(calls.receive()[1]))
-        line = said.readline()
+        line = text.readline()
         if line[:1] == runner.ANSWER:
             message = plain.parse(line[1:])
     _, status = os.waitpid(pid, 0)
@@ -108,13 +108,13 @@ def lost_by_the_solution(
     """
     edition = chapter.edition(token)
     solution = {cell.id: cell.source for cell in edition.solved}
-    asked = [each for each, _ in graded_by_code(chapter, edition)]
-    taken = {each.key: reading.compose(edition.provided_cells, each.id, solution[each.id]) for each in asked}
+    calls = [each for each, _ in graded_by_code(chapter, edition)]
+    answers = {each.key: reading.compose(edition.provided_cells, each.id, solution[each.id]) for each in calls}
     if with_numbers:
-        asked = [
-            each for each in asked if re.search(r"\bown\b", "\n".join([*taken[each.key]["given"], solution[each.id]]))
+        calls = [
+            each for each in calls if re.search(r"\bown\b", "\n".join([*answers[each.key]["given"], solution[each.id]]))
         ]
-    marks = Examination(Job("", None, chapter.source, token), edition, chapter.exercises()).marks(asked, taken)
+    marks = Examination(Job("", None, chapter.source, token), edition, chapter.exercises()).marks(calls, answers)
     return {
         key: (mark.status, mark.points, mark.sentences) for key, mark in marks.items() if mark.status != marking.PASSED
     }

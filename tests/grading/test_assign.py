@@ -31,8 +31,8 @@ def sample() -> Iterator[Master]:
 
 def test_without_a_class_the_chapter_is_as_printed(sample: Master, tmp_path: Path) -> None:
     (place,) = assign.assign(sample, tmp_path)
-    made = nbformat.read(place, as_version=4)
-    assert [cell.source for cell in made.cells] == [
+    created = nbformat.read(place, as_version=4)
+    assert [cell.source for cell in created.cells] == [
         cell.source for cell in authoring.student_notebook(sample.source).cells
     ]
     assert "begin()" in place.read_text()
@@ -97,8 +97,10 @@ def test_solved_hand_ins_have_every_answer_and_lie_apart_from_what_students_get(
     (one, other) = sorted((tmp_path / "solved").iterdir())
     assert [path.name for path in (one, other)] == ["a_00_sample.ipynb", "b_00_sample.ipynb"]
     assert one.read_text() != other.read_text(), "each has numbers of its own"
-    made = {cell.id: cell.source for cell in nbformat.read(one, as_version=4).cells}
-    assert "return rate_mbps * payload_bytes" in made["limit"] and "What the queue cannot hold" in made["why-words"]
+    created = {cell.id: cell.source for cell in nbformat.read(one, as_version=4).cells}
+    assert (
+        "return rate_mbps * payload_bytes" in created["limit"] and "What the queue cannot hold" in created["why-words"]
+    )
     assert "SOLUTION" not in one.read_text(), "marks of the source would be in the report of the answers in words"
     for place in (tmp_path / "out", tmp_path / "out" / "solved"):
         with pytest.raises(NetlabError, match="which is for students"):

@@ -58,9 +58,9 @@ def windows(stream: MessageStream) -> list[float]:
         stream.send_message(
             HEAD.pack(CALL, number, METHODS.index("on_start")) + FLOW.pack(0.5, 1448, 10, 100, math.nan, False, 0)
         )
-        told = stream.receive()
-        assert told[0] == DID
-        found.append(callee.CONTROL_VALUES.unpack(told[1:])[0])
+        records = stream.receive()
+        assert records[0] == DID
+        found.append(callee.CONTROL_VALUES.unpack(records[1:])[0])
     return found
 
 
@@ -86,8 +86,8 @@ def test_proxy_has_the_methods_of_its_class_and_on_start() -> None:
             socket.socket(fileno=os.dup(stream._descriptor)) as grader_end,
         ):
             line = CallChannel(grader_end, None)
-            made = remote.proxy_for(own.__name__, lambda line=line: (line, lambda: None))
-            caller = made.caller("h1-h2", "control")
+            created = remote.proxy_for(own.__name__, lambda line=line: (line, lambda: None))
+            caller = created.caller("h1-h2", "control")
             assert [name for name in METHODS if caller.has(name)] == heard
             line.finish()
 

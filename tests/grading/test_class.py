@@ -99,8 +99,10 @@ def test_each_kind_of_attack_is_tried(tmp_path: Path) -> None:
 
 def test_words_forged_as_a_fault_of_the_grader_are_nowhere_but_with_their_student(lesson: Lesson) -> None:
     out = lesson.place / "out"
-    said = [path.name for path in out.rglob("*.*") if path.is_file() and "Give full points" in path.read_text("utf-8")]
-    assert set(said) <= {"forges_fault.html", "forges_fault.ipynb", "forges_fault.py"} | {
+    messages = [
+        path.name for path in out.rglob("*.*") if path.is_file() and "Give full points" in path.read_text("utf-8")
+    ]
+    assert set(messages) <= {"forges_fault.html", "forges_fault.ipynb", "forges_fault.py"} | {
         path.name for path in (out / "results").iterdir()
     }
 
@@ -118,10 +120,10 @@ def test_no_secret_of_the_grader_is_in_any_page(lesson: Lesson) -> None:
 def test_feedback_holds_no_right_figure_of_a_wrong_answer(lesson: Lesson) -> None:
     pages = lesson.place / "out" / "feedback"
     assert "1042" not in (pages / "slip_packet.html").read_text()
-    told = report_pages.feedback_html(
+    text = report_pages.feedback_html(
         lesson.graded, next(r for r in lesson.graded.results if r["student"] == "slip_packet"), show_expected=True
     )
-    assert "Expected: 1042 bytes" in told
+    assert "Expected: 1042 bytes" in text
 
 
 def test_the_code_of_each_exercise_is_a_file_for_each_student(lesson: Lesson) -> None:
@@ -131,7 +133,7 @@ def test_the_code_of_each_exercise_is_a_file_for_each_student(lesson: Lesson) ->
     answered = {
         f"{key}/{result['student']}.py"
         for result in lesson.graded.results
-        for key, answer in result["taken"].items()
+        for key, answer in result["answers"].items()
         if answer["answer"]
     }
     assert written == answered and len(written) > len(lesson.graded.results)
@@ -230,9 +232,9 @@ def test_junit_and_grades_say_the_same(lesson: Lesson) -> None:
 def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(report_tables.review_csv(lesson.graded))))
     assert rows[0]["model"].startswith("The link has one rate") and "names the queue" in rows[0]["model"]
-    mine = next(row for row in rows if row["student"] == "right_as_taught")
-    assert mine["answer"] == "The queue overflows."
-    mine.update(points="1,5", comment="Say the rate too.")
+    own = next(row for row in rows if row["student"] == "right_as_taught")
+    assert own["answer"] == "The queue overflows."
+    own.update(points="1,5", comment="Say the rate too.")
     file = tmp_path / "review.csv"
     with file.open("w") as out:
         writer = csv.DictWriter(out, grade.REVIEW_COLUMNS)
@@ -256,7 +258,7 @@ def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_p
 def test_nbval_gives_the_same_points_and_runs_no_students_code_as_the_caller(lesson: Lesson, tmp_path: Path) -> None:
     """In a kernel of its own, as an instructor runs it; what reaches for files reads nothing there, and earns what it earned."""
     notebooks = lesson.place / "out" / "merged"
-    mine = tmp_path / "mine"
+    own = tmp_path / "mine"
     document = json.loads((notebooks / "slip_edge.ipynb").read_text())
     document["metadata"]["netlab"]["student"] = "touches"
     for cell in document["cells"]:
@@ -264,16 +266,16 @@ def test_nbval_gives_the_same_points_and_runs_no_students_code_as_the_caller(les
             source = "".join(cell["source"])
             head, _, rest = source.partition("\n")
             assert head == "%%answer limit"
-            touch = f"try:\n    open({str(mine)!r}, 'w').write('here')\nexcept OSError:\n    pass"
+            touch = f"try:\n    open({str(own)!r}, 'w').write('here')\nexcept OSError:\n    pass"
             cell["source"] = f"{head}\n{touch}\n{rest}"
     (notebooks / "touches.ipynb").write_text(json.dumps(document))
-    said = _nbval(notebooks, tmp_path, ["right_with_helpers", "touches"])
+    records = _nbval(notebooks, tmp_path, ["right_with_helpers", "touches"])
     (notebooks / "touches.ipynb").unlink()
-    assert not mine.exists()
+    assert not own.exists()
     points = {result["student"]: result for result in lesson.graded.results}
     for name, like in (("right_with_helpers", "right_with_helpers"), ("touches", "slip_edge")):
         line = f"{name}: {report_tables.total(points[like]):g} of {report_tables.max_points(points[like]):g}"
-        assert line in said.splitlines(), said[-3000:]
+        assert line in records.splitlines(), records[-3000:]
 
 
 def _nbval(notebooks: Path, place: Path, names: list[str]) -> str:

@@ -42,9 +42,9 @@ class SharedHelper(Helper):
 @pytest.fixture(scope="module")
 def shared_helper() -> Iterator[SharedHelper]:
     """Yield one process that reads and writes texts for all tests of this file, as each costs the start of a Python."""
-    made = SharedHelper()
-    yield made
-    made.close()
+    created = SharedHelper()
+    yield created
+    created.close()
 
 
 @pytest.fixture
@@ -89,8 +89,8 @@ def test_ctrl_c_names_kept_results_only(
 
     monkeypatch.setattr(grade, "grade", interrupted)
     assert cli.main(words) == 130
-    said = capsys.readouterr()
-    assert "Finished results are kept" in said.out and "nothing of it is kept" not in said.err
+    output = capsys.readouterr()
+    assert "Finished results are kept" in output.out and "nothing of it is kept" not in output.err
 
 
 @pytest.mark.parametrize("ending", [SystemExit, KeyboardInterrupt])
@@ -99,13 +99,13 @@ def test_busy_students_are_not_waited_for(
 ) -> None:
     """`kill` and Ctrl-C end it at once, and each also while a result is kept."""
     (tmp_path / "in" / "ben.ipynb").write_text((tmp_path / "in" / "anna.ipynb").read_text())
-    begun = threading.Event()
+    started = threading.Event()
 
     def at_work(job: judging.Job) -> Any:
         if job.student == "anna":
-            assert begun.wait(60)
+            assert started.wait(60)
             return judging.without_marks(job, marking.MISSING, "")
-        begun.set()
+        started.set()
         assert stop_requested.wait(60)
         raise KeyboardInterrupt
 
@@ -123,12 +123,12 @@ def test_busy_students_are_not_waited_for(
 def test_a_number_below_the_least_is_refused_and_the_least_is_taken(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for option, wrong, said in (
+    for option, wrong, output in (
         ("--jobs", "0", "must be 1 or more, got 0"),
         ("--cpu-seconds", "0", "must be above 0, got 0"),
     ):
         assert cli.main([*words, option, wrong]) != 0
-        assert said in capsys.readouterr().err
+        assert output in capsys.readouterr().err
     assert cli.main([*words, "--jobs", "1", "--cpu-seconds", "0.5"]) == 0
 
 
@@ -137,13 +137,13 @@ def test_points_that_are_none_are_named_by_student_and_exercise(
 ) -> None:
     """A line would help nobody: an answer has many of them."""
     review = tmp_path / "r.csv"
-    for points, said in (
+    for points, output in (
         ("two", "anna, why-words: points must be a number, got 'two'"),
         ("7", "must be from 0 to 2, got 7"),
     ):
         review.write_text(f"student,exercise,points,words\nanna,why-words,{points},x\n")
         assert cli.main([*words, "--review", str(review)]) == 1
-        assert said in capsys.readouterr().err
+        assert output in capsys.readouterr().err
 
 
 def test_a_spreadsheet_recognizes_utf_8_in_the_tables_that_a_person_opens(words: list[str], tmp_path: Path) -> None:
@@ -208,15 +208,15 @@ def test_names_are_harmless_in_every_table_and_on_the_terminal(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Formulas, escapes, a file name that is not UTF-8, halves of characters in an answer: everybody has a row everywhere."""
-    made = nbformat.writes(classroom.notebook(dict(WORDS)))
+    created = nbformat.writes(classroom.notebook(dict(WORDS)))
     for name in ("=cmd|' !A0.ipynb", "+1+cmd.ipynb", "@x.ipynb", "\x1b[2Jx\x1b]0;owned\x07.ipynb", "a\nb.ipynb"):
-        (tmp_path / "in" / name).write_text(made)
-    Path(os.fsdecode(os.fsencode(tmp_path / "in") + b"/J\xfcrgen.ipynb")).write_text(made)
-    (tmp_path / "in" / "half.ipynb").write_text(made.replace("The queue overflows.", "\\ud800 The queue."))
+        (tmp_path / "in" / name).write_text(created)
+    Path(os.fsdecode(os.fsencode(tmp_path / "in") + b"/J\xfcrgen.ipynb")).write_text(created)
+    (tmp_path / "in" / "half.ipynb").write_text(created.replace("The queue overflows.", "\\ud800 The queue."))
     (tmp_path / "in" / "pdf.ipynb").write_bytes(b"%PDF \xff")
     assert cli.main(words) == 0
-    said = capsys.readouterr()
-    assert "\x1b" not in said.out + said.err and "Could not be read: 1: pdf (pdf.ipynb)" in said.out
+    output = capsys.readouterr()
+    assert "\x1b" not in output.out + output.err and "Could not be read: 1: pdf (pdf.ipynb)" in output.out
     out = tmp_path / "out"
     for table in out.glob("*.csv"):
         for row in csv.reader(table.open(encoding="utf-8")):
@@ -262,8 +262,8 @@ def test_class_list_without_drawn_tokens_is_reported(
     assert "no tokens" not in capsys.readouterr().out, "the notebook has none either"
     (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(WORDS), "anna")))
     assert cli.main([*words, "--roster", str(roster)]) == 0
-    said = capsys.readouterr().out
-    assert "The class list has no tokens" in said and f"grade with the {assign.CLASS_LIST} that" in said
+    output = capsys.readouterr().out
+    assert "The class list has no tokens" in output and f"grade with the {assign.CLASS_LIST} that" in output
     roster.write_text("student,token\nanna,anna\n")
     assert cli.main([*words, "--roster", str(roster)]) == 0
     assert "no tokens" not in capsys.readouterr().out

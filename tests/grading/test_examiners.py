@@ -27,13 +27,13 @@ def test_a_chapters_examiner_has_each_of_its_exercises(topic: str) -> None:
     chapter = master.find(topic, ROOT)
     exercises = chapter.exercises()
     cells = [cell.id for cell in chapter.edition().handed_out]
-    asked = [
+    calls = [
         name.removesuffix(master.CHECK)
         for name in cells[: cells.index(master.LAST_REQUIRED) if master.LAST_REQUIRED in cells else None]
         if name.endswith((master.CHECK, master.WORDS))
     ]
-    assert asked and not [key for key in asked if key not in exercises]
-    assert all(isinstance(exercises[key], WrittenAnswer) == key.endswith(master.WORDS) for key in asked)
+    assert calls and not [key for key in calls if key not in exercises]
+    assert all(isinstance(exercises[key], WrittenAnswer) == key.endswith(master.WORDS) for key in calls)
     assert set(chapter.edition().checks) >= {key for key in exercises if not key.endswith(master.WORDS)}
 
 
@@ -123,9 +123,9 @@ def test_cases_that_miss_a_mistake_are_redrawn_and_then_reported() -> None:
 
 def _solution(edition: Edition, key: str) -> object:
     """The instructor's function, made by their cell."""
-    wanted = next(each for each in edition.answer_cells if each.key == key)
-    source = next(cell.source for cell in edition.solved if cell.id == wanted.id)
+    expected = next(each for each in edition.answer_cells if each.key == key)
+    source = next(cell.source for cell in edition.solved if cell.id == expected.id)
     space: dict[str, object] = {"__name__": "__main__"}
-    for text in (judging.PRELUDE, *reading.compose(edition.provided_cells, wanted.id, source)["given"], source):
+    for text in (judging.PRELUDE, *reading.compose(edition.provided_cells, expected.id, source)["given"], source):
         exec(text, space)  # noqa: S102 (the instructor's own)
-    return space[wanted.name]
+    return space[expected.name]

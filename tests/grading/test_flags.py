@@ -13,7 +13,7 @@ from netlab_classroom.grading.submission import AnswerCell, Cell, LayoutDifferen
 def result(student: str, source: str = "", **more: Any) -> dict[str, Any]:
     return {
         "student": student, "token": f"token-{student}", "flags": [], "exercises": [],
-        "taken": {"window": {"answer": source, "source": source}}, **more,
+        "answers": {"window": {"answer": source, "source": source}}, **more,
     }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("x = open('key').read()", "reaches for files or processes: x = open('key').read()"),
         ("\nimport gc  # why\ny = 1", "uses a module that answers have no need of: import gc  # why"),
@@ -77,12 +77,12 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
         ("y = 1\n" + "x" * 200 + ".reference", "looks into a check: " + "x" * 120),
     ],
 )
-def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, said: str) -> None:
+def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, message: str) -> None:
     handed_out = Cell("limit", "code", "limit = ...")
-    asked = [AnswerCell("limit", "limit", "limit", "limit = ...")]
+    calls = [AnswerCell("limit", "limit", "limit", "limit = ...")]
     read = Submission((Cell("limit", "code", source), Cell("words", "markdown", source)))
-    found = flags.submission_flags(read, [handed_out], asked, LayoutDifferences(edited_checks=("other-check",)))
-    assert {"kind": flags.ANSWER_ACCESS, "exercise": "limit", "sentence": said} in found
+    found = flags.submission_flags(read, [handed_out], calls, LayoutDifferences(edited_checks=("other-check",)))
+    assert {"kind": flags.ANSWER_ACCESS, "exercise": "limit", "sentence": message} in found
     assert found[0] == {
         "kind": flags.EDITED_CHECK, "exercise": "other", "sentence": "The check cell differs from the one handed out.",
     }  # fmt: skip
@@ -94,7 +94,7 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
         'flow.cwnd_segments = self.most = 10\n"""A wait counts\nfrom the first packet on."""',
     )
     for cell in (handed_out, honest):
-        assert flags.submission_flags(Submission((cell,)), [handed_out], asked, LayoutDifferences()) == []
+        assert flags.submission_flags(Submission((cell,)), [handed_out], calls, LayoutDifferences()) == []
 
 
 def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:
@@ -128,20 +128,20 @@ def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:
 
 def commented_result(student: str, *comments: str) -> dict[str, Any]:
     """A result whose answer has these comments."""
-    return {**result(student, "x = 1"), "taken": {"window": {"answer": "", "comments": list(comments)}}}
+    return {**result(student, "x = 1"), "answers": {"window": {"answer": "", "comments": list(comments)}}}
 
 
 def test_equal_comments_are_flagged_even_in_short_code() -> None:
     """Short right code is often alike; a person's own words are not."""
-    mine = "halve until the loss is gone, then double"
+    own = "halve until the loss is gone, then double"
     same = [
-        commented_result("anna", mine),
-        commented_result("ben", mine.upper(), "only mine, and not another's"),
+        commented_result("anna", own),
+        commented_result("ben", own.upper(), "only mine, and not another's"),
         commented_result("cleo"),
     ]
     (flag,) = flags.class_flags(same)
     assert flag["students"] == ["anna", "ben"] and flag["kind"] == flags.COMMENTS and flag["exercise"] == "window"
-    assert flag["sentence"] == f"2 answers have the same comment: # {mine}"
+    assert flag["sentence"] == f"2 answers have the same comment: # {own}"
 
 
 def test_a_comment_of_few_words_or_of_the_notebooks_own_is_nobodys() -> None:

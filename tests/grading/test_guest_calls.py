@@ -16,24 +16,24 @@ from netlab_classroom.grading.guest_calls import BudgetError, CallChannel, Sandb
 
 
 def test_a_line_is_asked_as_often_as_it_may_be_and_not_once_more() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        asked = CallChannel(ours, None, max_calls=2)
+    ours, other = socket.socketpair()
+    with ours, other:
+        requested = CallChannel(ours, None, max_calls=2)
         for _ in range(2):
-            theirs.sendall(callee.LENGTH.pack(3) + b"\x07ok")
-            assert asked.ask(b"?") == (7, b"ok")
+            other.sendall(callee.LENGTH.pack(3) + b"\x07ok")
+            assert requested.ask(b"?") == (7, b"ok")
         with pytest.raises(BudgetError, match="called more than 2 times"):
-            asked.ask(b"?")
+            requested.ask(b"?")
 
 
 def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A partial message would block both sides, and cost the student the answer."""
     monkeypatch.setattr(guest_calls, "CHECK_INTERVAL_S", 0.01)
-    ours, theirs = socket.socketpair()
+    ours, other = socket.socketpair()
     read = bytearray()
 
     def drain() -> None:
-        while part := theirs.recv(1 << 20):
+        while part := other.recv(1 << 20):
             read.extend(part)
 
     reader = threading.Thread(target=drain)
@@ -45,13 +45,13 @@ def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.Mon
                 reader.start()
             return False
 
-    with ours, theirs:
+    with ours, other:
         stub: Any = Watched()
-        said = b"x" * (8 << 20)
-        CallChannel(ours, stub).finish(said)
+        text = b"x" * (8 << 20)
+        CallChannel(ours, stub).finish(text)
         ours.shutdown(socket.SHUT_WR)
         reader.join()
-    assert len(read) == callee.LENGTH.size + 1 + len(said)
+    assert len(read) == callee.LENGTH.size + 1 + len(text)
 
 
 def test_an_answer_asks_the_grader_as_often_as_it_may_and_not_once_more(
@@ -59,15 +59,15 @@ def test_an_answer_asks_the_grader_as_often_as_it_may_and_not_once_more(
 ) -> None:
     """A question that makes no sense is refused, and counts."""
     monkeypatch.setattr(sandbox, "MAX_REQUESTS", 3)
-    ours, theirs = socket.socketpair()
+    ours, other = socket.socketpair()
     booted: Any = SimpleNamespace(channel=ours.dup())
-    with ours, theirs:
+    with ours, other:
         watch = sandbox.Watch(booted, 1.0, lambda asked, _channel: [asked["x"]])
 
         def asked(question: bytes) -> bytes:
-            theirs.sendall(callee.LENGTH.pack(len(question) + 1) + bytes([callee.ASKED]) + question)
+            other.sendall(callee.LENGTH.pack(len(question) + 1) + bytes([callee.ASKED]) + question)
             watch._answer_request()
-            return theirs.recv(1000)[callee.LENGTH.size + 1 :]
+            return other.recv(1000)[callee.LENGTH.size + 1 :]
 
         assert asked(b'{"x": 7}') == asked(b'{"x": 7}') == b'{"value": [7]}'
         assert asked(b"[]") == b'{"refused": "A question has a kind."}'
@@ -78,8 +78,8 @@ def test_an_answer_asks_the_grader_as_often_as_it_may_and_not_once_more(
 @pytest.mark.parametrize("stops", [False, True])
 def test_a_guest_that_ctrl_c_ended_is_no_fault_of_the_students(monkeypatch: pytest.MonkeyPatch, stops: bool) -> None:
     """A contest once kept "its process ended" for a class that was racing when it was stopped."""
-    ours, theirs = socket.socketpair()
-    theirs.close()
+    ours, other = socket.socketpair()
+    other.close()
     if stops:
         stopping = threading.Event()
         stopping.set()

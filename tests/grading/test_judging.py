@@ -59,10 +59,10 @@ def test_message_about_an_answer_has_a_length_limit(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(judging, "ExerciseSandbox", Forging)
     with classroom.sample_chapter() as chapter:
         edition = chapter.edition("")
-        wanted = [each for each in edition.answer_cells if each.key == "overload_run"]
-        taken = {"overload_run": {"source": "x", "answer": "x", "attempted": True, "given": []}}
+        expected = [each for each in edition.answer_cells if each.key == "overload_run"]
+        answers = {"overload_run": {"source": "x", "answer": "x", "attempted": True, "given": []}}
         job = judging.Job("anna", None, chapter.source)
-        mark = judging.Examination(job, edition, chapter.exercises()).marks(wanted, taken)["overload_run"]
+        mark = judging.Examination(job, edition, chapter.exercises()).marks(expected, answers)["overload_run"]
     assert mark.status == marking.FAILED and mark.points == 0
     assert 0 < sum(len(sentence) for sentence in mark.sentences) < 2 * judging.MAX_SENTENCE_CHARACTERS
 

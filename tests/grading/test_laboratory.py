@@ -153,8 +153,8 @@ def test_all_runs_of_a_submission_share_a_wall_clock_time(monkeypatch: pytest.Mo
 def test_class_is_substituted_and_invalid_scenarios_are_left_alone() -> None:
     own: Any = {(1, "congestion"): "stand-in"}
     described = {"traffic": [{"kind": "ping"}, {"kind": "tcp", "congestion": "file"}], "seed": 1}
-    made = laboratory._insert_proxies(described, own)
-    assert made == {"traffic": [{"kind": "ping"}, {"kind": "tcp", "congestion": "stand-in"}], "seed": 1}
+    created = laboratory._insert_proxies(described, own)
+    assert created == {"traffic": [{"kind": "ping"}, {"kind": "tcp", "congestion": "stand-in"}], "seed": 1}
     assert described["traffic"][1]["congestion"] == "file"
     for odd in ({"traffic": "tcp"}, {"traffic": [1, 2]}, {"traffic": None}, {}):
         assert laboratory._insert_proxies(odd, own) == odd

@@ -29,4 +29,4 @@ def test_the_solution_gets_every_point_with_any_figures_that_are_drawn(
     first, *others = model.tokens(chapter, DRAWS)
     lost = {first: model.lost_by_the_solution(chapter, first)}
     lost |= {token: model.lost_by_the_solution(chapter, token, with_numbers=True) for token in others}
-    assert not {token: said for token, said in lost.items() if said}
+    assert not {token: text for token, text in lost.items() if text}

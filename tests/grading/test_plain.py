@@ -126,7 +126,7 @@ def test_description_of_a_run_table_or_function_names_the_original() -> None:
 
 
 def test_object_that_cannot_be_transferred_keeps_its_type_name() -> None:
-    assert [type(decode(told)).__name__ for told in (encode(object()), {"opaque": "<b>A.b_1"})] == ["object", "bA.b_1"]
+    assert [type(decode(text)).__name__ for text in (encode(object()), {"opaque": "<b>A.b_1"})] == ["object", "bA.b_1"]
 
 
 def test_a_message_is_json_of_bounded_size_in_clean_text() -> None:

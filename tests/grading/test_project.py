@@ -20,11 +20,11 @@ def hand_in(place: Path) -> Path:
 
 
 def test_the_rubric_that_students_see_has_the_points_that_a_person_gives() -> None:
-    told = {
+    text = {
         part: float(of) for part, of in re.findall(r"(?m)^\| (\w+) \| (\d+) \|", PROJECT.edition().handed_out[0].source)
     }
     exercises = PROJECT.exercises()
-    assert told == {key.removesuffix("-words"): each.points for key, each in exercises.items()}
+    assert text == {key.removesuffix("-words"): each.points for key, each in exercises.items()}
     models = {each.key: PROJECT.edition().model_answer(each) for each in PROJECT.edition().answer_cells}
     for key, each in exercises.items():
         assert f"Rubric, {each.points:g} points:" in models[key]

@@ -76,21 +76,21 @@ def test_ctrl_c_does_not_wait_for_a_text(reader: Helper) -> None:
 
 
 def test_text_that_comes_back_has_no_halves_of_characters_and_no_control_characters(reader: Helper) -> None:
-    taken = reader.ask("compose", provided=[["x", "", False]], id="x", source="s = '\ud800\x1b[2J'")
-    assert taken["source"] == taken["answer"] == "s = '�[2J'".replace("�", "�" * 2, 1)
+    answers = reader.ask("compose", provided=[["x", "", False]], id="x", source="s = '\ud800\x1b[2J'")
+    assert answers["source"] == answers["answer"] == "s = '�[2J'".replace("�", "�" * 2, 1)
     assert one_line("a\n\x1b]0;x\x07b") == "a �]0;x�b"
     assert one_line("x" * 200) == "x" * 200 and one_line("x" * 201) == "x" * 200 + " …"
     assert clean("tab\tand\nline") == "tab\tand\nline"
-    gone, stay = (
+    missing, stay = (
         "\x00\x1f\x7f\x9f\u200e\u200f\u2028\u202e\u2066\u2069\ufffe\uffff",
         " ~\xa0\u200d\u2010\u2027\u202f\u2065\u206a\ufffd",
     )
-    assert clean(gone) == "�" * len(gone) and clean(stay) == stay
+    assert clean(missing) == "�" * len(missing) and clean(stay) == stay
 
 
 def test_a_file_that_was_not_read_before_it_is_compared_is_read_then(reader: Helper, tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"handed_out": [], "provided": [], "wanted": []}
-    assert "error" in reader.ask("compare", path=str(tmp_path / "nothing.ipynb"), **asked)
+    requested: dict[str, Any] = {"handed_out": [], "provided": [], "questions": []}
+    assert "error" in reader.ask("compare", path=str(tmp_path / "nothing.ipynb"), **requested)
 
 
 def test_comments_of_a_solution_are_not_those_of_the_notebook_that_was_handed_out(
@@ -105,9 +105,9 @@ def test_comments_of_a_solution_are_not_those_of_the_notebook_that_was_handed_ou
         path=str(path),
         handed_out=[["x", "code", "# what the notebook itself says\nx = ..."]],
         provided=[["x", source, False]],
-        wanted=[["x", "x", "x", "x = ..."]],
+        questions=[["x", "x", "x", "x = ..."]],
     )
-    assert found["taken"]["x"]["comments"] == ["what the solution alone says"]
+    assert found["answers"]["x"]["comments"] == ["what the solution alone says"]
 
 
 PREDICTED = """%time
@@ -141,9 +141,9 @@ def test_the_lesson_of_a_prediction_comes_with_the_prediction(
         path=str(path),
         handed_out=[["predict", "code", "my_rate_mbps = ..."], *([key, "markdown", question] for key in keys)],
         provided=[],
-        wanted=[[key, key, "", question] for key in keys],
+        questions=[[key, key, "", question] for key in keys],
     )
-    lesson, other = (found["taken"][key] for key in keys)
+    lesson, other = (found["answers"][key] for key in keys)
     assert lesson["source"] == other["source"] == "the queue"
     assert lesson.get("predicted") == predicted
     assert "predicted" not in other
@@ -175,9 +175,9 @@ def test_the_number_of_wrong_tries_is_read_from_the_output_of_the_check(
         path=str(path),
         handed_out=cells,
         provided=[["x", "x = 4", False]],
-        wanted=[["x", "x", "x", "x = ..."]],
+        questions=[["x", "x", "x", "x = ..."]],
     )
-    assert found["taken"]["x"].get("wrong_tries", 0) == tries
+    assert found["answers"]["x"].get("wrong_tries", 0) == tries
 
 
 def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
@@ -185,10 +185,10 @@ def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
     assert reader.ask("compose", provided=[["x", "", False]], id="x", source=deep)["comments"] == []
 
 
-def take(source: str, *own: Cell, wanted: AnswerCell = ASKED_NUMBER) -> submission.ExtractedAnswer:
-    kind = "code" if wanted.name else "markdown"
-    cells = (Cell(wanted.id, kind, source), *own)
-    return submission.extract(submission.Submission(cells), wanted, {wanted.id: wanted.stub}, own)
+def take(source: str, *own: Cell, question: AnswerCell = ASKED_NUMBER) -> submission.ExtractedAnswer:
+    kind = "code" if question.name else "markdown"
+    cells = (Cell(question.id, kind, source), *own)
+    return submission.extract(submission.Submission(cells), question, {question.id: question.stub}, own)
 
 
 def test_lines_that_only_look_like_magics_stay() -> None:
@@ -201,8 +201,8 @@ def test_lines_that_only_look_like_magics_stay() -> None:
 
 
 def test_cell_in_another_language_is_reported_as_no_answer() -> None:
-    taken = take("%%bash\ngoodput_mbps=3")
-    assert not taken.attempted and "IPython" in taken.notes[-1]
+    answers = take("%%bash\ngoodput_mbps=3")
+    assert not answers.attempted and "IPython" in answers.notes[-1]
     assert take("%%time\ngoodput_mbps = 3").source == "\ngoodput_mbps = 3"
 
 
@@ -211,11 +211,11 @@ def test_comments_for_nbval_are_not_taken() -> None:
 
 
 def test_answer_in_a_cell_below_the_stub_is_taken_and_reported() -> None:
-    taken = take(ASKED_NUMBER.stub, Cell("own", "code", "goodput_mbps = 3"))
-    assert taken.attempted and taken.source == "goodput_mbps = 3" and "a cell of yours" in taken.notes[0]
-    words = take(WRITTEN_ANSWER.stub, Cell("own", "markdown", "Because of the queue."), wanted=WRITTEN_ANSWER)
+    answers = take(ASKED_NUMBER.stub, Cell("own", "code", "goodput_mbps = 3"))
+    assert answers.attempted and answers.source == "goodput_mbps = 3" and "a cell of yours" in answers.notes[0]
+    words = take(WRITTEN_ANSWER.stub, Cell("own", "markdown", "Because of the queue."), question=WRITTEN_ANSWER)
     assert words.attempted and words.source == "Because of the queue." and "below" in words.notes[0]
-    assert not take(ASKED_NUMBER.stub).attempted and not take(WRITTEN_ANSWER.stub, wanted=WRITTEN_ANSWER).attempted
+    assert not take(ASKED_NUMBER.stub).attempted and not take(WRITTEN_ANSWER.stub, question=WRITTEN_ANSWER).attempted
 
 
 def test_answer_in_a_cell_of_another_id_is_taken_and_reported() -> None:
@@ -235,16 +235,16 @@ def test_answer_in_a_cell_of_another_id_is_taken_and_reported() -> None:
 
 def test_a_stub_that_is_no_python_is_not_attempted_until_it_is_changed() -> None:
     broken = AnswerCell("goodput", "goodput", "goodput_mbps", "goodput_mbps = ?")
-    assert not take("goodput_mbps = ?\n\n", wanted=broken).attempted
-    assert take("goodput_mbps = = 3", wanted=broken).attempted
-    assert not take("# nothing left", wanted=ASKED_NUMBER).attempted
+    assert not take("goodput_mbps = ?\n\n", question=broken).attempted
+    assert take("goodput_mbps = = 3", question=broken).attempted
+    assert not take("# nothing left", question=ASKED_NUMBER).attempted
 
 
 def test_last_of_two_cells_with_the_same_question_counts() -> None:
     again = Cell(WRITTEN_ANSWER.id, "markdown", f"{WRITTEN_ANSWER.stub.removesuffix('…')}Because.")
-    taken = take(WRITTEN_ANSWER.stub, again, wanted=WRITTEN_ANSWER)
-    assert taken.source == "Because." and "2 cells have its id" in taken.notes[0]
-    assert not take(WRITTEN_ANSWER.stub, Cell("own", "markdown", "  "), wanted=WRITTEN_ANSWER).attempted
+    answers = take(WRITTEN_ANSWER.stub, again, question=WRITTEN_ANSWER)
+    assert answers.source == "Because." and "2 cells have its id" in answers.notes[0]
+    assert not take(WRITTEN_ANSWER.stub, Cell("own", "markdown", "  "), question=WRITTEN_ANSWER).attempted
 
 
 QUESTION = AnswerCell("why-words", "why-words", "", strip_markdown(
@@ -266,17 +266,17 @@ def test_an_answer_in_words_is_found_in_a_cell_of_any_kind_with_and_without_its_
         Cell("last", "code", "x = 1"),
     )
     master = {"first": "# A chapter", QUESTION.id: QUESTION.stub, "last": "x = 1"}
-    taken = submission.extract(submission.Submission(cells), QUESTION, master)
-    assert taken.attempted and taken.source == "the queue\noverflows."
-    assert any("another id" in note for note in taken.notes) == (name != QUESTION.id)
-    assert any("of the kind" in note for note in taken.notes) == (kind != "markdown")
+    answers = submission.extract(submission.Submission(cells), QUESTION, master)
+    assert answers.attempted and answers.source == "the queue\noverflows."
+    assert any("another id" in note for note in answers.notes) == (name != QUESTION.id)
+    assert any("of the kind" in note for note in answers.notes) == (kind != "markdown")
 
 
 @pytest.mark.parametrize("kind", ["markdown", "raw", "code"])
 def test_an_open_question_is_not_attempted_in_a_cell_of_any_kind(kind: str) -> None:
     cells = (Cell("other", kind, QUESTION.stub),)
-    taken = submission.extract(submission.Submission(cells), QUESTION, {QUESTION.id: QUESTION.stub})
-    assert (taken.source, taken.attempted) == ("", False)
+    answers = submission.extract(submission.Submission(cells), QUESTION, {QUESTION.id: QUESTION.stub})
+    assert (answers.source, answers.attempted) == ("", False)
 
 
 def test_prose_in_a_code_cell_and_unchanged_cells_are_no_answer() -> None:

@@ -199,8 +199,8 @@ def test_exercises_go_by_their_titles_and_partial_points_are_partly_correct(
     for text in (report_pages.class_html(again), report_pages.review_html(again), report_tables.moodle_csv(again)):
         assert "Exercise 4: " in text
     assert "Comment: Say <code>why</code>: <math" in report_pages.review_html(again)
-    said = rows(report_tables.moodle_csv(again))[1]["Feedback comments"]
-    assert ": waiting for review, of 2" in said and "review, 0" not in said
+    message = rows(report_tables.moodle_csv(again))[1]["Feedback comments"]
+    assert ": waiting for review, of 2" in message and "review, 0" not in message
 
 
 def test_flagged_answer_is_marked_in_the_review(graded: GradedClass) -> None:
@@ -332,8 +332,8 @@ def test_student_with_a_submission_gets_a_merged_notebook(graded: GradedClass, t
 
 
 def test_a_merged_notebook_prints_the_points_of_each_part(graded: GradedClass) -> None:
-    made = merged.notebook(graded.master, graded.results[0], "1")
-    said = {cell.id: cell.outputs[0].text for cell in made.cells if cell.cell_type == "code" and cell.outputs}
-    assert said["limit-part-1"] == "2 of 2 points\n" and said["letter-part-1"] == "1 of 1 points\n"
-    answer = next(cell.source for cell in made.cells if cell.id == "limit")
+    created = merged.notebook(graded.master, graded.results[0], "1")
+    text = {cell.id: cell.outputs[0].text for cell in created.cells if cell.cell_type == "code" and cell.outputs}
+    assert text["limit-part-1"] == "2 of 2 points\n" and text["letter-part-1"] == "1 of 1 points\n"
+    answer = next(cell.source for cell in created.cells if cell.id == "limit")
     assert answer.startswith("%%answer limit\n") and "payload_bytes + 42" in answer

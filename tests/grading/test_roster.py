@@ -72,12 +72,12 @@ def test_all_lines_with_missing_or_repeated_names_are_reported_at_once(tmp_path:
     given.write_text("ID number,Username,First name,Email address\n7,eva,Eva,\n,,Jan,\n7,,Eve,\na/b,,Ann,\n,,Kim,\n")
     with pytest.raises(roster.RosterError) as error:
         roster.read_roster(given)
-    said = str(error.value)
+    message = str(error.value)
     assert (
         "nothing names the student in line 3 (Jan), line 6 (Kim); fill in one of ID number, Username, Email address, or "
-        "delete a line that is no student's." in said
+        "delete a line that is no student's." in message
     )
-    assert "line 4: 7 appears twice, first in line 2." in said and "line 5: 'a/b' cannot be a student" in said
+    assert "line 4: 7 appears twice, first in line 2." in message and "line 5: 'a/b' cannot be a student" in message
 
 
 def test_moodles_list_of_participants_with_addresses_only_is_a_class_list(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from tests.grading import model
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         ("y = 1\nx = 1 / 0", "ZeroDivisionError: division by zero (line 2 of the answer)"),
         ("y = 1\nx = (", "SyntaxError: '(' was never closed (<your answer>, line 2) (line 2 of the answer)"),
@@ -20,10 +20,10 @@ from tests.grading import model
         ("y = 1", "NameError: the cell gives no value to x"),
     ],
 )
-def test_exception_of_an_answer_is_reported_with_its_line(answer: str, said: str) -> None:
+def test_exception_of_an_answer_is_reported_with_its_line(answer: str, message: str) -> None:
     exercise = {"given": [], "answer": answer, "name": "x", "calls": []}
     (outcome,) = model.UnisolatedSandbox().work([exercise], lambda *_asked: None)
-    assert outcome.message == {"error": said}
+    assert outcome.message == {"error": message}
 
 
 def test_a_call_hands_over_a_mapping_as_it_is_and_an_array_as_an_array() -> None:

@@ -90,15 +90,15 @@ def _message_fields(message: dict[str, Any]) -> list[Any]:
 def test_after_code_that_brings_its_guest_down_the_next_exercise_runs(package: Path) -> None:
     box = ExerciseSandbox(package, cpu_s=1.5)
     answers = [exercise("while True: pass"), exercise("import os\nos._exit(3)"), exercise("found = 1")]
-    loop, gone, after = box.work(answers, lambda *_asked: None)
+    loop, missing, after = box.work(answers, lambda *_asked: None)
     assert loop.ending is Ending.TIMED_OUT and "processor time" in loop.reason
-    assert gone.ending is Ending.CRASHED and gone.reason == "its process ended with status 3"
+    assert missing.ending is Ending.CRASHED and missing.reason == "its process ended with status 3"
     assert after.ending is Ending.ANSWERED
 
 
 @pytest.mark.pocket
 def test_request_reaches_the_grader_as_plain_data(package: Path) -> None:
-    asked: list[Any] = []
+    calls: list[Any] = []
     ask = (
         "import netlab as nl\n"
         "def ask(seed):\n"
@@ -110,12 +110,12 @@ def test_request_reaches_the_grader_as_plain_data(package: Path) -> None:
     )
 
     def answer(question: Any, _line: object) -> Any:
-        asked.append(question)
-        raise EngineError(f"not now: {len(asked)}")
+        calls.append(question)
+        raise EngineError(f"not now: {len(calls)}")
 
     (outcome,) = ExerciseSandbox(package).work([exercise(ask)], answer)
-    assert len(asked) == 2
-    assert all(question["kind"] == "run" and question["graded"] is True for question in asked)
+    assert len(calls) == 2
+    assert all(question["kind"] == "run" and question["graded"] is True for question in calls)
     assert _message_fields(outcome.message) == ["not now: 1", "not now: 2"]
 
 

@@ -60,16 +60,16 @@ def test_delimiter_line_multiline_cells_and_short_rows_are_read(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"PK\x03\x04rest", "workbook .*save it as CSV"),
         (b"\xff\xfea", "cannot be read as utf-16"),
         (b'a,b\n"' + b"x" * 200_000, "cannot be read: field larger"),
     ],
 )
-def test_file_that_is_no_table_is_reported_with_the_remedy(data: bytes, said: str, tmp_path: Path) -> None:
+def test_file_that_is_no_table_is_reported_with_the_remedy(data: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(data)
-    with pytest.raises(sheets.SheetError, match=said):
+    with pytest.raises(sheets.SheetError, match=message):
         sheets.read_sheet(tmp_path / "a.csv", "class list")
 
 

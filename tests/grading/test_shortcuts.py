@@ -71,7 +71,7 @@ def ways(edition: Edition, each: AnswerCell, exercise: Exercise) -> Iterator[tup
 def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str) -> None:
     chapter = master.find(topic, ROOT)
     edition = chapter.edition("anna")
-    wanted, taken = [], {}
+    expected, answers = [], {}
     exercises: dict[str, Any] = {}
     checks: dict[str, Any] = {}
     for each, exercise in model.graded_by_code(chapter, edition):
@@ -79,15 +79,15 @@ def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str)
             key = f"{each.key}#{number}"
             exercises[key] = exercise
             checks[key] = edition.checks[each.key]
-            wanted.append(AnswerCell(key, each.id, each.name, each.stub))
-            taken[key] = reading.compose(edition.provided_cells, each.id, source)
+            expected.append(AnswerCell(key, each.id, each.name, each.stub))
+            answers[key] = reading.compose(edition.provided_cells, each.id, source)
     opened = SimpleNamespace(topic=edition.chapter.topic, own=edition.chapter.own, checks=checks)
     examination = Examination(Job("anna", None, chapter.source), replace(edition, chapter=opened), exercises)
-    marks = examination.marks(wanted, taken)
+    marks = examination.marks(expected, answers)
     won = {
-        key: (mark.points, taken[key]["source"])
+        key: (mark.points, answers[key]["source"])
         for key, mark in marks.items()
-        if mark.points >= mark.of or (mark.points and not flags_of(mark, taken[key]["source"]))
+        if mark.points >= mark.of or (mark.points and not flags_of(mark, answers[key]["source"]))
     }
     assert not won
 
@@ -98,7 +98,7 @@ def flags_of(mark: ExerciseMark, source: str) -> set[str]:
     found = flags.submission_flags(
         Submission((cell,)), [], [AnswerCell(mark.key, mark.key, "x", "")], LayoutDifferences()
     )
-    result = {"student": "anna", "token": "", "flags": found, "taken": {}, "exercises": [vars(mark)]}
+    result = {"student": "anna", "token": "", "flags": found, "answers": {}, "exercises": [vars(mark)]}
     return {flag["kind"] for flag in flags.class_flags([result])}
 
 
@@ -112,8 +112,8 @@ def test_a_command_in_a_measurement_gets_no_part_of_the_points(topic: str) -> No
                 run, "settings", {"scenario": {"traffic": [{"kind": "command"}], "topology": {"links": []}}}
             )
             for condition in check.conditions:
-                said = replace(check, conditions=[condition]).judge(run)
-                assert said.status is Status.FAILED and "leave out nl.Command" in said.sentences[0]
+                message = replace(check, conditions=[condition]).judge(run)
+                assert message.status is Status.FAILED and "leave out nl.Command" in message.sentences[0]
 
 
 SHORTCUTS = {
@@ -202,10 +202,10 @@ def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch
     topic, key, most, source = SHORTCUTS[way]
     chapter = master.find(topic, ROOT)
     edition = chapter.edition("anna")
-    (wanted,) = (each for each in edition.answer_cells if each.key == key)
-    taken = {key: reading.compose(edition.provided_cells, wanted.id, source)}
+    (expected,) = (each for each in edition.answer_cells if each.key == key)
+    answers = {key: reading.compose(edition.provided_cells, expected.id, source)}
     job = Job("anna", None, chapter.source)
-    mark = Examination(job, edition, chapter.exercises()).marks([wanted], taken)[key]
+    mark = Examination(job, edition, chapter.exercises()).marks([expected], answers)[key]
     assert mark.points <= most, mark
     assert not mark.points or flags_of(mark, source), mark
 
@@ -270,8 +270,8 @@ def test_a_transfer_is_made_outside_between_two_programs_that_share_nothing(
     monkeypatch.setattr("netlab_classroom.grading.judging.ExerciseSandbox", model.UnisolatedSandbox)
     chapter = master.find("reliable_transfer", ROOT)
     edition = chapter.edition("anna")
-    wanted = [each for each in edition.answer_cells if each.key == "stop_and_wait"]
-    taken = {wanted[0].key: reading.compose(edition.provided_cells, wanted[0].id, AROUND_A_TRANSFER[way])}
+    expected = [each for each in edition.answer_cells if each.key == "stop_and_wait"]
+    answers = {expected[0].key: reading.compose(edition.provided_cells, expected[0].id, AROUND_A_TRANSFER[way])}
     job = Job("anna", None, chapter.source)
-    mark = Examination(job, edition, chapter.exercises()).marks(wanted, taken)["stop_and_wait"]
+    mark = Examination(job, edition, chapter.exercises()).marks(expected, answers)["stop_and_wait"]
     assert mark.points == 0, mark
