@@ -73,11 +73,11 @@ def answer_as_kernel(
         The commands by which it was asked.
     """
     commands: list[list[str]] = []
-    said = answer if isinstance(answer, str) else json.dumps(dict.fromkeys(HOST_PARTS, "") | answer)
+    text = answer if isinstance(answer, str) else json.dumps(dict.fromkeys(HOST_PARTS, "") | answer)
 
     def run(command: list[str], **_more: object) -> subprocess.CompletedProcess[str]:
         commands.append(command)
-        return subprocess.CompletedProcess(command, returncode, said, stderr)
+        return subprocess.CompletedProcess(command, returncode, text, stderr)
 
     # The function caches its answer; use a new cache, which ends with the test.
     monkeypatch.setattr(host_kernel, "kernel_errors", functools.cache(host_kernel.kernel_errors.__wrapped__))

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
-    ("marked", "wanted", "ignored"),
+    ("marked", "expected", "ignored"),
     [
         ("pytestmark = pytest.mark.pocket", "not pocket and not slow", True),
         ("pytestmark = [pytest.mark.slow, pytest.mark.root]", "not pocket and not slow", True),
@@ -23,13 +23,13 @@ ROOT = Path(__file__).parents[1]
     ],
 )
 def test_files_whose_tests_all_boot_are_skipped_without_a_kernel(
-    pytestconfig: pytest.Config, tmp_path: Path, marked: str, wanted: str, ignored: bool
+    pytestconfig: pytest.Config, tmp_path: Path, marked: str, expected: str, ignored: bool
 ):
     hooks = next(each for each in pytestconfig.pluginmanager.get_plugins() if hasattr(each, "_BOOTS"))
     file = tmp_path / "test_something.py"
     file.write_text(f"import pytest\n\n{marked}\n")
-    asked = SimpleNamespace(getoption=lambda _: wanted)
-    assert bool(hooks.pytest_ignore_collect(file, asked)) == ignored
+    requested = SimpleNamespace(getoption=lambda _: expected)
+    assert bool(hooks.pytest_ignore_collect(file, requested)) == ignored
 
 
 @pytest.mark.slow

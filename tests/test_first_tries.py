@@ -49,9 +49,9 @@ NETWORK = nl.topologies.dumbbell()
     ],
 )
 def test_mistake_is_reported_with_the_allowed_values(attempt: Callable[[], object], words: str) -> None:
-    with pytest.raises(ScenarioError) as told:
+    with pytest.raises(ScenarioError) as raised:
         attempt()
-    assert words in str(told.value)
+    assert words in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_mistake_is_reported_with_the_allowed_values(attempt: Callable[[], objec
     ],
 )
 def test_interval_of_a_table_asks_for_a_column_of_numbers(table: pd.DataFrame, column: str) -> None:
-    said = f'takes one column, such as my_table["{column}"]. Numbers: seed, {column}.'
-    with pytest.raises(NetlabError, match=re.escape(said)):
+    text = f'takes one column, such as my_table["{column}"]. Numbers: seed, {column}.'
+    with pytest.raises(NetlabError, match=re.escape(text)):
         nl.interval(table)
-    with pytest.raises(NetlabError, match=re.escape(said)):
+    with pytest.raises(NetlabError, match=re.escape(text)):
         nl.interval([1, 2], table)
 
 
@@ -95,9 +95,9 @@ def test_tab_completes_public_names_only(module: object) -> None:
 
 
 def test_an_error_in_a_notebook_shows_the_students_line_and_the_message() -> None:
-    with pytest.raises(NetlabError) as told:
+    with pytest.raises(NetlabError) as raised:
         nl.Link("h1", "h2", rate=5)
-    shown = told.value._render_traceback_()
+    shown = raised.value._render_traceback_()
     assert 'nl.Link("h1", "h2", rate=5)' in shown[0]
     assert "ScenarioError" in shown[-1]
     assert "link.py" not in "".join(shown)
@@ -113,10 +113,10 @@ def test_a_file_with_a_slip_of_json_shows_the_line(tmp_path: Path) -> None:
 def test_file_with_a_topology_alone_is_reported_with_the_form_of_a_scenario(tmp_path: Path) -> None:
     path = tmp_path / "topology.json"
     path.write_text(json.dumps(NETWORK.to_dict()))
-    with pytest.raises(ScenarioError) as told:
+    with pytest.raises(ScenarioError) as raised:
         read_scenario(path)
-    assert len(told.value.problems) == 1
-    assert '{"topology": ..., "traffic": [...]}' in str(told.value)
+    assert len(raised.value.problems) == 1
+    assert '{"topology": ..., "traffic": [...]}' in str(raised.value)
 
 
 def test_a_table_draws_itself_with_plotly() -> None:

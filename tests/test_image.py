@@ -31,9 +31,11 @@ def in_a_clone() -> list[str]:
     if (ROOT / ".git").exists():
         listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
         return listed.stdout.splitlines()
-    made = re.compile(r"\.(venv|[a-z]+_cache|hypothesis|ipynb_checkpoints|setup.*)|build|dist|.*\.egg-info|__pycache__")
+    created = re.compile(
+        r"\.(venv|[a-z]+_cache|hypothesis|ipynb_checkpoints|setup.*)|build|dist|.*\.egg-info|__pycache__"
+    )
     found = [path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file()]
-    return [str(path) for path in found if not any(made.fullmatch(part) for part in path.parts)]
+    return [str(path) for path in found if not any(created.fullmatch(part) for part in path.parts)]
 
 
 @pytest.fixture(scope="module")
@@ -105,12 +107,12 @@ def test_an_empty_home_gets_the_chapters_at_the_first_start_and_keeps_them(tmp_p
         jupyter = start(tmp_path, monkeypatch)
         assert jupyter.LabApp.default_url == "/lab/tree/netlab-chapters/00_start_here.ipynb"
         assert jupyter.ServerApp.root_dir == str(tmp_path)
-        mine = tmp_path / "netlab-chapters" / "01_udp_loss.ipynb"
+        own = tmp_path / "netlab-chapters" / "01_udp_loss.ipynb"
         if _start == 0:
-            text = mine.read_text().replace('"metadata"', '"metadata" ')
-            mine.write_text(text)
+            text = own.read_text().replace('"metadata"', '"metadata" ')
+            own.write_text(text)
         else:
-            assert mine.read_text() == text
+            assert own.read_text() == text
 
 
 def test_read_only_home_is_reported_and_the_server_starts(tmp_path, monkeypatch, capsys):

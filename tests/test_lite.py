@@ -188,8 +188,8 @@ def test_a_page_without_node_js_or_npm_is_refused_before_anything_is_made(
     monkeypatch.setattr(lite.wheel, "make_portable", lambda: pytest.fail("something was made"))
     monkeypatch.setattr(sys, "argv", ["lite.py"])
     assert lite.main() == 1
-    said = capsys.readouterr().err
-    assert f" {program} missing" in said and "sudo apt-get install nodejs npm" in said and said.count("\n") == 1
+    output = capsys.readouterr().err
+    assert f" {program} missing" in output and "sudo apt-get install nodejs npm" in output and output.count("\n") == 1
 
 
 def test_a_page_whose_decoder_npm_cannot_fetch_is_refused_before_anything_is_made(
@@ -243,8 +243,8 @@ def in_a_page() -> dict[str, Any]:
     if node is None:
         pytest.skip("needs Node.js")
     command = [node, "tests/in_a_page.mjs", "tools/page/kept.js", "tools/page/loading.js"]
-    told: dict[str, Any] = json.loads(subprocess.check_output(command, text=True, timeout=60, cwd=ROOT))
-    return told
+    text: dict[str, Any] = json.loads(subprocess.check_output(command, text=True, timeout=60, cwd=ROOT))
+    return text
 
 
 @pytest.mark.slow
@@ -343,8 +343,8 @@ def test_runs_in_pyodide_give_the_numbers_that_they_give_here(tmp_path: Path) ->
         pytest.skip("make lite makes the page")
     (tmp_path / "program.py").write_text(PROGRAM)
     inside = [node, str(ROOT / "tests" / "in_pyodide.mjs"), str(whole), str(page), str(tmp_path / "program.py")]
-    said = [
+    output = [
         subprocess.run(command, capture_output=True, text=True, check=True, timeout=600, cwd=ROOT).stdout
         for command in (inside, [sys.executable, str(tmp_path / "program.py")])
     ]
-    assert json.loads(said[0]) == json.loads(said[1])
+    assert json.loads(output[0]) == json.loads(output[1])

@@ -68,15 +68,15 @@ def test_every_machine_is_made_by_the_one_script():
 
 def calls(tmp_path: Path, script: str, **statuses: int) -> tuple[int, list[str]]:
     """Run a script where there are these programs only, each ending with its status; its own status, and what it called."""
-    said = tmp_path / "said"
-    said.touch()
+    log = tmp_path / "commands"
+    log.touch()
     for name, status in statuses.items():
         program = tmp_path / name.replace("_", "-")
-        program.write_text(f'#!/bin/sh\necho "{program.name} $*" >> {said}\nexit {status}\n')
+        program.write_text(f'#!/bin/sh\necho "{program.name} $*" >> {log}\nexit {status}\n')
         program.chmod(0o755)
     words = [str(shutil.which("sh")), "-c", script, "machine.sh", "WHEEL"]
     done = subprocess.run(words, env={"PATH": str(tmp_path)}, capture_output=True, check=False)
-    return done.returncode, said.read_text().splitlines()
+    return done.returncode, log.read_text().splitlines()
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_machine_without_a_wheel_is_reported_with_the_option(tmp_path):
 
 def test_lima_takes_a_debian_by_its_number_and_asks_apt_for_nothing_that_is_there(tmp_path):
     # Lima's names without a number lead to templates of whole machines, not to images.
-    told = yaml.safe_load((ROOT / "vm" / "lima.yaml").read_text())
-    assert told["base"] == "template:_images/debian-13"
-    (made,) = told["provision"]
-    script = made["script"].replace("WHEEL", "https://example.edu/a/netlab.whl").replace("/root/", f"{tmp_path}/")
+    result = yaml.safe_load((ROOT / "vm" / "lima.yaml").read_text())
+    assert result["base"] == "template:_images/debian-13"
+    (created,) = result["provision"]
+    script = created["script"].replace("WHEEL", "https://example.edu/a/netlab.whl").replace("/root/", f"{tmp_path}/")
     status, seen = calls(tmp_path, script, curl=0, mv=0, sh=0, apt_get=100)
     assert status == 0
     assert seen == [
@@ -119,8 +119,8 @@ def test_lima_takes_a_debian_by_its_number_and_asks_apt_for_nothing_that_is_ther
 
 
 def test_cloud_init_fetches_the_script_from_the_directory_of_the_wheel(tmp_path):
-    told = yaml.safe_load((ROOT / "vm" / "cloud-init.yaml").read_text())
-    (words,) = told["runcmd"]
+    result = yaml.safe_load((ROOT / "vm" / "cloud-init.yaml").read_text())
+    (words,) = result["runcmd"]
     assert words[:2] == ["sh", "-euc"] and words[3:] == ["sh", "WHEEL"]
     script = f"set -- https://example.edu/a/netlab.whl; {words[2]}"
     status, seen = calls(tmp_path, script, curl=0, sh=0)

@@ -32,10 +32,10 @@ def test_a_script_is_chosen_by_its_name_with_or_without_its_ending(scripts: dict
 def test_names_without_a_script_end_the_program_with_similar_ones(scripts: dict[str, Path]) -> None:
     with pytest.raises(SystemExit) as ended:
         packetdrill.choose_scripts(scripts, ["tcp_slow_start", "tcp_slow_strat", "qqq", "tcp_ipv6.pkt"])
-    said = str(ended.value).split("\n")
+    records = str(ended.value).split("\n")
     assert ended.value.code not in (0, None)
-    assert said[0].startswith("There is no script tcp_slow_strat; did you mean tcp_slow_start")
-    assert said[1:] == [
+    assert records[0].startswith("There is no script tcp_slow_strat; did you mean tcp_slow_start")
+    assert records[1:] == [
         "There is no script qqq; there are 3, such as tcp_ipv6.",
         "tcp_ipv6 is for IPv6 alone, and the kernel is built without it.",
     ]

@@ -52,13 +52,13 @@ def test_wsl2_has_both_kernels_and_names_optional_parts(wsl2, monkeypatch, capsy
     monkeypatch.setattr(engines, "preflight", lambda: "Ready: as anywhere.")
     monkeypatch.setattr(doctor_report, "pocket", pocket.machine_requirements)
     assert cli.main(["doctor"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "Landlock no this host has none" in said
-    assert "`netlab grade` does not run without it" in said
-    assert "kernel no lacks netem" in said
-    assert "could not load the modules sch_netem. WSL2's kernel comes with Windows" in said
-    assert "The pocket and the library engine bring their own kernel." in said
-    assert said.endswith("Ready: as anywhere.")
+    output = " ".join(capsys.readouterr().out.split())
+    assert "Landlock no this host has none" in output
+    assert "`netlab grade` does not run without it" in output
+    assert "kernel no lacks netem" in output
+    assert "could not load the modules sch_netem. WSL2's kernel comes with Windows" in output
+    assert "The pocket and the library engine bring their own kernel." in output
+    assert output.endswith("Ready: as anywhere.")
 
 
 @pytest.mark.parametrize(
@@ -179,14 +179,14 @@ print(json.dumps(dict(status=status, said=said, made=made, asked=asked, systemd=
 @pytest.mark.pocket
 def test_without_systemd_the_set_up_and_the_server_go_all_their_way():
     """In a guest, whose /run is empty; only what takes the network and minutes is left out, and said to be done."""
-    told = json_printed_by(WITHOUT_SYSTEMD, within_s=(100,))
-    assert told["systemd"] is False
-    assert told["status"] == 0
-    environment_and_kernels, self_check, server = told["made"]
+    result = json_printed_by(WITHOUT_SYSTEMD, within_s=(100,))
+    assert result["systemd"] is False
+    assert result["status"] == 0
+    environment_and_kernels, self_check, server = result["made"]
     assert environment_and_kernels == [True, ["pocket", "library"]]
     assert self_check == "self-check"
     assert "--no-browser" in server
-    assert told["asked"] == []
+    assert result["asked"] == []
 
 
 WITHOUT_LANDLOCK = """
@@ -243,9 +243,9 @@ def test_make_lab_prints_and_opens_the_address_of_the_first_chapter(tmp_path):
     try:
         assert wait_for(lambda: given_to.exists() or server.poll() is not None)
         chapter = rf"http://(?:localhost|127\.0\.0\.1):{port}/lab/tree/00_start_here\.ipynb\?token=\w+"
-        said = printed_to.read_text()
-        addresses = re.findall(rf"(?m)^ +({chapter})$", said)
-        assert addresses, said
+        text = printed_to.read_text()
+        addresses = re.findall(rf"(?m)^ +({chapter})$", text)
+        assert addresses, text
         # A page of this file system a browser outside (the one of Windows next to WSL2) could not open.
         assert re.fullmatch(chapter, given_to.read_text())
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -135,9 +135,9 @@ def test_a_part_that_was_not_made_ends_the_release_with_an_error_and_the_remedy(
 ) -> None:
     lost = parts.pop(number)
     assert release.main() == 1
-    said = capsys.readouterr().err
-    assert ("the page" if "lite" in lost else Path(lost).name) in said
-    assert "sh tools/setup.sh --release" in said
+    output = capsys.readouterr().err
+    assert ("the page" if "lite" in lost else Path(lost).name) in output
+    assert "sh tools/setup.sh --release" in output
     assert not (clone / "dist" / release.SUMS).exists()
 
 
@@ -147,9 +147,9 @@ def test_a_release_has_the_disk_images_if_they_are_asked_for(
 ) -> None:
     script = clone / "vm" / "build.sh"
     script.parent.mkdir()
-    made = "netlab-1.2.3-$1"
+    created = "netlab-1.2.3-$1"
     script.write_text(
-        f'#!/bin/sh\nmkdir -p "$2" && touch "$2/{made}.ova" "$2/{made}.qcow2" "$2/{made}.vmdk"\nexit {status}\n'
+        f'#!/bin/sh\nmkdir -p "$2" && touch "$2/{created}.ova" "$2/{created}.qcow2" "$2/{created}.vmdk"\nexit {status}\n'
     )
     script.chmod(0o755)
     (clone / "vm" / "machine.sh").touch()
@@ -159,14 +159,14 @@ def test_a_release_has_the_disk_images_if_they_are_asked_for(
     commit(clone)
     monkeypatch.setattr(sys, "argv", ["release.py", "--image"])
     assert release.main() == status
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     images = {path.name for path in (clone / "dist").iterdir() if "amd64" in path.name}
     if status:
-        assert images == set() and "The disk image could not be made" in said.err
+        assert images == set() and "The disk image could not be made" in output.err
         return
     assert images == {f"netlab-1.2.3-amd64.{suffix}" for suffix in ("ova", "qcow2")}
     assert images <= set((clone / "dist" / release.SUMS).read_text().split())
-    assert "step 4 of 4" in said.out
+    assert "step 4 of 4" in output.out
 
 
 @pytest.fixture
@@ -226,8 +226,8 @@ def test_an_incomplete_release_is_not_published(
     monkeypatch.setattr(shutil, "which", lambda name: find(name, path=str(clone / "bin")))
     change(clone)
     assert publish.main() == 1
-    said = capsys.readouterr().err
-    assert said.startswith("netlab 1.2.3 cannot be published:\n  - ") and sentence in said
+    output = capsys.readouterr().err
+    assert output.startswith("netlab 1.2.3 cannot be published:\n  - ") and sentence in output
     assert not (clone / "called").exists()
 
 
@@ -250,12 +250,12 @@ def test_the_list_of_dependencies_names_the_source_and_the_licence_of_each_kerne
         "kernels/7.3.4-a/linux": {"kind": "package", "name": "linux-source-7.3", "version": "7.3.4-1~bpo13+1"},
         "libraries/7.3.4-b/netlab-library.wasm": {"kind": "archive", "name": "linux-7.3.4.tar.xz", "version": "7.3.4"},
     }
-    with zipfile.ZipFile(tmp_path / "netlab-1.whl", "w") as made:
+    with zipfile.ZipFile(tmp_path / "netlab-1.whl", "w") as created:
         for place, source in places.items():
             folder = f"netlab/carried/{place.rpartition('/')[0]}"
             facts = {"release": "7.3.4", "machine": "x86_64", "source": {**source, "sha256": "5" * 64}}
-            made.writestr(f"{folder}/build.json", json.dumps(facts))
-            made.writestr(f"netlab/carried/{place}", b"program")
+            created.writestr(f"{folder}/build.json", json.dumps(facts))
+            created.writestr(f"netlab/carried/{place}", b"program")
     pocket, portable = components.kernels([tmp_path / "netlab-1.whl"])
     assert [one["bom-ref"] for one in (pocket, portable)] == ["netlab-1.whl/linux", "netlab-1.whl/netlab-library.wasm"]
     assert pocket["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(b"program").hexdigest()}]

@@ -13,14 +13,14 @@ from tests.set_up import never, without
 
 def test_system_packages_can_be_installed_for_another_user(monkeypatch, setup):
     """`--system`: what the next user's set-up needs, also where this user's own environment is ready; nothing else."""
-    asked = []
+    calls = []
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
     monkeypatch.setattr(setup, "missing_kernels", lambda: ["pocket", "library"])
-    monkeypatch.setattr(setup, "missing_programs", lambda *what, **named: asked.append((what, named)) or ["flex"])
-    monkeypatch.setattr(setup, "install_system_packages", lambda *what: asked.append(what))
+    monkeypatch.setattr(setup, "missing_programs", lambda *what, **named: calls.append((what, named)) or ["flex"])
+    monkeypatch.setattr(setup, "install_system_packages", lambda *what: calls.append(what))
     monkeypatch.setattr(setup, "make_environment_and_kernels", never)
     assert setup.main(["--system"]) == 0
-    assert asked == [((True,), {"for_environment": True}), (["flex"], True)]
+    assert calls == [((True,), {"for_environment": True}), (["flex"], True)]
 
 
 @pytest.mark.parametrize(
@@ -37,22 +37,22 @@ def test_system_packages_can_be_installed_for_another_user(monkeypatch, setup):
 def test_a_release_installs_its_own_programs_although_all_others_are_installed(
     monkeypatch, setup, absent, packages, tmp_path
 ):
-    asked = []
+    calls = []
     without(monkeypatch, setup, *absent)
     monkeypatch.setattr(setup, "LOG", tmp_path / "log")
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
     monkeypatch.setattr(setup, "missing_kernels", list)
     monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
     monkeypatch.setattr(setup.release_programs, "_has_headers", lambda: True)
-    monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: asked.append(missing))
+    monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: calls.append(missing))
     assert setup.main(["--release"]) == 0
-    assert [[setup.package_of(program) for program in missing] for missing in asked] == [packages][: len(packages)]
-    assert setup.main([]) == 0 and len(asked) <= 1, "only a release needs them"
+    assert [[setup.package_of(program) for program in missing] for missing in calls] == [packages][: len(packages)]
+    assert setup.main([]) == 0 and len(calls) <= 1, "only a release needs them"
 
 
-@pytest.mark.parametrize(("absent", "asked"), [(["ping", "flex"], [["ping", "flex"]]), (["ping"], [])])
+@pytest.mark.parametrize(("absent", "requested"), [(["ping", "flex"], [["ping", "flex"]]), (["ping"], [])])
 def test_a_release_needs_the_programs_that_build_a_kernel_although_the_machines_own_kernels_are_there(
-    monkeypatch, setup, absent, asked, tmp_path
+    monkeypatch, setup, absent, requested, tmp_path
 ):
     found = []
     monkeypatch.setattr(setup, "LOG", tmp_path / "log")
@@ -62,7 +62,7 @@ def test_a_release_needs_the_programs_that_build_a_kernel_although_the_machines_
     monkeypatch.setattr(setup.release_programs, "missing_programs", lambda **_more: [])
     monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: found.append(missing))
     assert setup.main(["--release"]) == 0
-    assert found == asked
+    assert found == requested
 
 
 def test_an_arm_compiler_without_a_c_library_is_not_enough_for_a_release(monkeypatch, setup):
@@ -75,14 +75,14 @@ def test_only_a_release_with_an_image_needs_the_programs_that_make_it(monkeypatc
     without(monkeypatch, setup, "qemu-img", "syslinux")
     monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
     monkeypatch.setattr(setup.release_programs, "_has_headers", lambda: True)
-    asked = []
+    calls = []
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
     monkeypatch.setattr(setup, "missing_kernels", list)
     monkeypatch.setattr(setup, "LOG", tmp_path / "log")
-    monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: asked.extend(missing))
-    assert setup.main(["--release"]) == 0 and asked == []
+    monkeypatch.setattr(setup, "install_system_packages", lambda missing, _kernel: calls.extend(missing))
+    assert setup.main(["--release"]) == 0 and calls == []
     assert setup.main(["--release", "--image"]) == 0
-    assert [setup.package_of(name) for name in asked] == ["qemu-utils", "syslinux syslinux-common"]
+    assert [setup.package_of(name) for name in calls] == ["qemu-utils", "syslinux syslinux-common"]
 
 
 def test_the_packages_for_an_image_are_those_that_its_script_names(setup):

@@ -25,10 +25,10 @@ def test_system_without_apt_gets_the_exact_list_of_needed_programs(monkeypatch, 
     monkeypatch.setattr(setup.subprocess, "run", never)
     with pytest.raises(setup.SetupError) as caught:
         setup.install_system_packages([*PROGRAMS, "headers", "tc"])
-    said = str(caught.value)
-    assert "These are missing: gcc, flex, headers." in said
-    assert "flex gcc iproute2 libc6-dev" in said
-    assert "unpack FILE" in said
+    message = str(caught.value)
+    assert "These are missing: gcc, flex, headers." in message
+    assert "flex gcc iproute2 libc6-dev" in message
+    assert "unpack FILE" in message
 
 
 @pytest.mark.parametrize(
@@ -64,25 +64,25 @@ def no_apt(monkeypatch, setup, tmp_path):
 def test_all_missing_parts_are_reported_at_once_without_apt(monkeypatch, setup, no_apt, capsys):
     monkeypatch.setattr(setup, "missing_programs", lambda *_what: ["flex", "tc"])
     assert setup.main([]) == 1
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     steps = [
         "sudo dnf install flex iproute",
         "curl -LO https://cdn.kernel.org/",
         "build --source linux-",
         "run make again",
     ]
-    places = [said.index(step) for step in steps]
+    places = [output.index(step) for step in steps]
     assert places == sorted(places)
 
 
 def test_without_apt_the_commands_for_the_kernels_need_no_package_of_pythons(setup, no_apt, capsys, tmp_path):
     assert setup.main([]) == 1
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     named = re.search(
-        r"curl -LO https://cdn\.kernel\.org/pub/linux/kernel/v(\d+)\.x/(linux-\1\.[\d.]+\.tar\.xz)$", said, re.M
+        r"curl -LO https://cdn\.kernel\.org/pub/linux/kernel/v(\d+)\.x/(linux-\1\.[\d.]+\.tar\.xz)$", output, re.M
     )
-    assert named, said
-    source, commands = named[2], re.findall(rf"^  {re.escape(sys.executable)} (-m netlab\S+ .*)$", said, re.MULTILINE)
+    assert named, output
+    source, commands = named[2], re.findall(rf"^  {re.escape(sys.executable)} (-m netlab\S+ .*)$", output, re.MULTILINE)
     answers = {
         f"-m netlab_kernel.command build --source {source}": f"no kernel source at {ROOT / source}",
         "-m netlab_kernel.command unpack FILE": "no file FILE",
@@ -160,9 +160,9 @@ def test_a_user_is_not_asked_for_a_password_for_programs_of_hosts_but_gets_the_l
     setup.install_system_packages([])
     assert capsys.readouterr().out == ""
     setup.install_system_packages(["ping", "iperf"])
-    said = capsys.readouterr().out
-    assert "Commands in hosts will lack ping, iperf." in said
-    assert "sudo apt-get install -y --no-install-recommends iperf iputils-ping\n" in said
+    output = capsys.readouterr().out
+    assert "Commands in hosts will lack ping, iperf." in output
+    assert "sudo apt-get install -y --no-install-recommends iperf iputils-ping\n" in output
 
 
 @pytest.mark.parametrize("status", [0, 100])
@@ -290,30 +290,30 @@ def test_set_up_builds_supported_kernels_and_repeats_no_failure(
 def test_library_kernel_serves_chapters_while_the_pocket_kernel_is_built(
     monkeypatch, setup, missing, failure, now, behind
 ):
-    made, ran = [], []
+    created, ran = [], []
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
     monkeypatch.setattr(setup, "missing_kernels", lambda: missing)
     monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
     monkeypatch.setattr(setup.library_kernel, "failure", lambda: failure)
     monkeypatch.setattr(setup.sources, "why_no_source", lambda: "")
-    monkeypatch.setattr(setup, "set_up_now", lambda _environment, kinds, _began_s: made.append(kinds))
+    monkeypatch.setattr(setup, "set_up_now", lambda _environment, kinds, _began_s: created.append(kinds))
     monkeypatch.setattr(setup.subprocess, "run", lambda command, **_more: ran.append(command[-1]))
     assert setup.main(["--lab"]) == 0
-    assert made == ([now] if now else [])
+    assert created == ([now] if now else [])
     assert any("background_builder.start()" in command for command in ran) is behind
 
 
 @pytest.mark.parametrize(("arguments", "compiled"), [(["--lab"], False), ([], True)])
 def test_chapters_do_not_wait_until_all_modules_of_python_are_compiled(monkeypatch, setup, arguments, compiled):
-    told, started = [], []
+    records, started = [], []
     monkeypatch.setenv("PIP_COMPILE", "yes")
     monkeypatch.setattr(setup, "environment_is_ready", lambda: False)
     monkeypatch.setattr(setup, "missing_kernels", list)
     monkeypatch.setattr(setup, "missing_programs", lambda *_what, **_more: [])
-    monkeypatch.setattr(setup, "set_up_now", lambda *_what: told.append(setup.os.environ["PIP_COMPILE"]))
+    monkeypatch.setattr(setup, "set_up_now", lambda *_what: records.append(setup.os.environ["PIP_COMPILE"]))
     monkeypatch.setattr(setup.subprocess, "Popen", lambda command, **_more: started.append(command))
     assert setup.main(arguments) == 0
-    assert told == ["yes" if compiled else "no"]
+    assert records == ["yes" if compiled else "no"]
     assert ["compileall" in command for command in started] == ([] if compiled else [True])
 
 
@@ -326,13 +326,13 @@ def test_python_next_to_a_clone_finds_the_package_and_not_the_folder(setup, tmp_
     program = setup.CLONE_ON_PATH.replace('sysconfig.get_path("purelib")', repr(str(site)))
     subprocess.run([sys.executable, "-c", program, str(clone)], check=True)
     look = f"import site, sys; sys.path[:] = [p for p in sys.path if 'site' not in p]; site.addsitedir({str(site)!r}); "
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-S", "-E", "-c", look + "import netlab; print(netlab.Topology)"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
     )
-    assert said.stdout == "found\n", said.stderr
+    assert result.stdout == "found\n", result.stderr
 
 
 @pytest.fixture

@@ -43,13 +43,13 @@ def test_a_trial_gives_a_student_no_right_that_a_hub_would_not(container, tmp_pa
     words = {"defaultAction": "SCMP_ACT_ERRNO", "archMap": architectures, "syscalls": [allowed, denied]}
     profile.write_text(json.dumps(words))
     settings = {"Entrypoint": ["tini", "--"], "Env": ["LANG=C.UTF-8"], "WorkingDir": "/home/jovyan"}
-    told = container.specification("x", tmp_path, settings, tmp_path, tmp_path, profile, ["netlab", "doctor"])
-    assert told["process"]["args"] == ["tini", "--", "netlab", "doctor"]
-    assert told["process"]["user"] == {"uid": 1000, "gid": 1000}
-    assert not any(told["process"]["capabilities"].values())
-    assert told["process"]["noNewPrivileges"] and told["root"]["readonly"]
-    writable = [mount["destination"] for mount in told["mounts"] if mount["type"] == "bind"]
+    result = container.specification("x", tmp_path, settings, tmp_path, tmp_path, profile, ["netlab", "doctor"])
+    assert result["process"]["args"] == ["tini", "--", "netlab", "doctor"]
+    assert result["process"]["user"] == {"uid": 1000, "gid": 1000}
+    assert not any(result["process"]["capabilities"].values())
+    assert result["process"]["noNewPrivileges"] and result["root"]["readonly"]
+    writable = [mount["destination"] for mount in result["mounts"] if mount["type"] == "bind"]
     assert writable == ["/home/jovyan", "/tmp"]
-    seccomp = told["linux"]["seccomp"]
+    seccomp = result["linux"]["seccomp"]
     assert [rule["names"] for rule in seccomp["syscalls"]] == [["read"]]
     assert (seccomp["defaultAction"], seccomp["defaultErrnoRet"]) == ("SCMP_ACT_ERRNO", 1)

@@ -106,9 +106,9 @@ def answers(notebook: dict[str, Any]) -> list[str]:
 
 
 def test_answers_of_every_chapter_are_kept(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    mine = home / "chapters"
+    own_part = home / "chapters"
     written: dict[str, dict[str, str]] = {}
-    for path in sorted(mine.glob("*.ipynb")):
+    for path in sorted(own_part.glob("*.ipynb")):
         notebook = load_json(path)
         written[path.name] = {name: f"# mine: {path.name}, {name}" for name in answers(notebook)}
         for cell in notebook["cells"]:
@@ -120,22 +120,22 @@ def test_answers_of_every_chapter_are_kept(home: Path, capsys: pytest.CaptureFix
 
     assert cli.main(["lab", "--update-only"]) == 0
 
-    said = capsys.readouterr().out
-    assert "is up to date" in said, "the version before had the same chapters: no test of an update"
+    output = capsys.readouterr().out
+    assert "is up to date" in output, "the version before had the same chapters: no test of an update"
     for was, own in written.items():
         number, topic = re.findall(r"^(\d\d_)?(.+)", was)[0]
         name = catalogue.find(topic).path.name if number else was
-        after = load_json(mine / name)
+        after = load_json(own_part / name)
         sources = {cell["id"]: "".join(cell["source"]) for cell in after["cells"]}
         assert [cell for cell in answers(after) if cell in own and sources[cell] != own[cell]] == [], name
         assert sources["my-own"] == "My notes."
         # An exercise that is no more is in the file as it was, which is next to it.
-        kept = [path for path in mine.glob(f"{Path(name).stem}*.ipynb") if path.name != name]
-        texts = "".join(path.read_text() for path in kept) + (mine / name).read_text()
+        kept = [path for path in own_part.glob(f"{Path(name).stem}*.ipynb") if path.name != name]
+        texts = "".join(path.read_text() for path in kept) + (own_part / name).read_text()
         assert all(json.dumps(text)[1:-1] in texts for text in own.values()), name
-        assert f"{name} is up to date" not in said or kept, said
-        assert name == was or (f"{was} is {name} now" in said and not (mine / was).exists())
-    assert {path.name for path in mine.glob("??_*.ipynb")} >= {entry.path.name for entry in catalogue.chapters()}
+        assert f"{name} is up to date" not in output or kept, output
+        assert name == was or (f"{was} is {name} now" in output and not (own_part / was).exists())
+    assert {path.name for path in own_part.glob("??_*.ipynb")} >= {entry.path.name for entry in catalogue.chapters()}
     cli.main(["lab", "--update-only"])
     assert capsys.readouterr().out.count("\n") == 1, "the second time nothing is new"
 
@@ -161,9 +161,9 @@ def test_passed_exercises_stay_passed(home: Path, capsys: pytest.CaptureFixture[
 
 def sweep(scenario: dict[str, Any]) -> tuple[Run, bool]:
     """The run, and whether it was kept from before."""
-    told: list[int] = []
-    (run,) = nl.sweep([scenario], engine="library", progress=lambda done, _all: told.append(done))
-    return run, told[0] == 1
+    messages: list[int] = []
+    (run,) = nl.sweep([scenario], engine="library", progress=lambda done, _all: messages.append(done))
+    return run, messages[0] == 1
 
 
 @pytest.mark.library
@@ -210,8 +210,8 @@ def test_pocket_kernel_of_another_version_serves_and_is_reported(
     assert engines.decide() == "pocket"
     sentence = "the pocket kernel was built by another version of netlab"
     step = "Build this version's kernel with 'netlab kernel build' (about 5 minutes)"
-    said = " ".join(engines.preflight().split())
-    assert sentence in said and step in said
+    text = " ".join(engines.preflight().split())
+    assert sentence in text and step in text
     cli.main(["doctor"])
     assert step in " ".join(capsys.readouterr().out.split())
     assert cli.main(["kernel", "info"]) == 0
@@ -233,8 +233,8 @@ def test_old_library_kernel_alone_is_reported_with_the_next_step(
     with pytest.raises(KernelError, match="built by another version of netlab"):
         engines.preflight()
     assert cli.main(words) == 1
-    said = capsys.readouterr()
-    text = " ".join(f"{said.out} {said.err}".split())
+    output = capsys.readouterr()
+    text = " ".join(f"{output.out} {output.err}".split())
     assert "was built by another version of netlab" in text
     assert "Build this version's kernel with 'netlab kernel build' (about 5 minutes)" in text
     assert "'netlab kernel unpack FILE'" in text
@@ -310,8 +310,8 @@ def test_changed_pins_are_installed_into_the_environment_that_is_there(
     build_present(home)
     setup.pull()
     assert setup.program.main() == 0
-    said = capsys.readouterr().out
-    assert "Setting up the Python packages in .venv\n" in said
+    output = capsys.readouterr().out
+    assert "Setting up the Python packages in .venv\n" in output
     assert f"-r {setup.program.lock_for(sys.version_info[1])}" in setup.pip
     assert (setup.packages / "of_my_own.py").exists(), "packages that the user installed stay"
     assert setup.built == 0
@@ -324,10 +324,10 @@ def test_kernels_by_another_recipe_are_rebuilt_and_the_duration_reported(
     setup: Setup, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert setup.program.main() == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
         "the pocket kernel and the library kernel; as this version of netlab needs others than are here, this takes 4 to 8 minutes"
-        in said
+        in output
     )
     assert (setup.built, setup.pip) == (1, "")
 
@@ -339,7 +339,7 @@ def test_old_kernel_still_serves_if_none_can_be_built(
     monkeypatch.setattr(program, "missing_programs", lambda *_what: ["gcc"])
     monkeypatch.setattr(program.shutil, "which", lambda *_words, **_more: None)
     assert program.main() == 1
-    said = capsys.readouterr().err
-    assert "unpack FILE" in said
-    assert "Until then, .venv/bin/netlab lab goes on with the kernel that is here." in said
+    output = capsys.readouterr().err
+    assert "unpack FILE" in output
+    assert "Until then, .venv/bin/netlab lab goes on with the kernel that is here." in output
     assert setup.built == 0

@@ -92,13 +92,13 @@ def python(native: Path, classroom: Path, tmp_path_factory: pytest.TempPathFacto
     """The Python of an environment with both wheels, installed by pip, and with the packages that they ask for."""
     place = tmp_path_factory.mktemp("environment")
     venv.create(place / "env", with_pip=False)
-    made = place / "env" / "bin" / "python"
+    created = place / "env" / "bin" / "python"
     command = [
         sys.executable,
         "-m",
         "pip",
         "--python",
-        made,
+        created,
         "install",
         "-q",
         "--no-deps",
@@ -110,7 +110,7 @@ def python(native: Path, classroom: Path, tmp_path_factory: pytest.TempPathFacto
     (packages,) = (place / "env").glob("lib/python*/site-packages")
     # Put the directory behind the wheels on the path, without the files that name a clone.
     (packages / "others.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
-    return made
+    return created
 
 
 def run(python: Path, home: Path, *words: str, **environment: str) -> str:
@@ -140,9 +140,9 @@ def test_wheel_for_any_system_runs_in_a_home_with_spaces_and_accents(portable: P
     subprocess.run(command, check=True, timeout=300)
     home = tmp_path / "José’s home"
     home.mkdir()
-    said = run(Path(sys.executable), home, "-m", "netlab.commands.cli", "demo", PYTHONPATH=str(target))
-    assert "Theory and measurement agree" in said
-    assert "(library engine" in said
+    message = run(Path(sys.executable), home, "-m", "netlab.commands.cli", "demo", PYTHONPATH=str(target))
+    assert "Theory and measurement agree" in message
+    assert "(library engine" in message
 
 
 @pytest.mark.pocket
@@ -150,15 +150,15 @@ def test_both_engines_run_from_the_wheel_for_linux_in_place_with_an_empty_cache(
     engines = ["pocket", "library"] if HERE == POCKET_MACHINE else ["library"]
     empty = tmp_path / "cache"
     empty.mkdir()
-    said = run(python, tmp_path, "-c", RUN.format(engines=engines), NETLAB_CACHE=str(empty)).splitlines()
-    assert [line.split()[:2] for line in said] == [[engine, "2.0"] for engine in engines]
-    assert all(Path(line.split()[2]).is_relative_to(python.parents[1]) for line in said), said
+    records = run(python, tmp_path, "-c", RUN.format(engines=engines), NETLAB_CACHE=str(empty)).splitlines()
+    assert [line.split()[:2] for line in records] == [[engine, "2.0"] for engine in engines]
+    assert all(Path(line.split()[2]).is_relative_to(python.parents[1]) for line in records), records
     assert not {path.name for path in empty.iterdir()} & {"kernels", "libraries"}, "kernels were copied"
 
 
 def test_instructors_assign_from_the_wheels_and_student_code_sees_no_solution(python: Path, tmp_path: Path) -> None:
-    said = run(python, tmp_path, "-c", CLASSROOM)
-    assert said.splitlines()[-2:] == ["0 6", "[]"]
+    text = run(python, tmp_path, "-c", CLASSROOM)
+    assert text.splitlines()[-2:] == ["0 6", "[]"]
     handed_out = json.loads((tmp_path / "out" / "01_udp_loss.ipynb").read_text())
     assert "BEGIN SOLUTION" not in json.dumps(handed_out)
 
@@ -181,15 +181,17 @@ def test_student_wheel_has_its_packages_and_kernels_and_nothing_else(
     assert tops == {"netlab", "netlab_engines", "netlab_course", f"{project}.dist-info", f"{project}.data"}
     assert not [name for name in entries if "solutions" in name or "examiners" in name]
     present = [kind for kind in kinds if kind != "pocket" or HERE == POCKET_MACHINE]
-    wanted = {(name, name in archive.KINDS[kind].programs) for kind in present for name in archive.KINDS[kind].contents}
+    expected = {
+        (name, name in archive.KINDS[kind].programs) for kind in present for name in archive.KINDS[kind].contents
+    }
     carried = {
         (Path(name).name, mode == 0o100755)
         for name, mode in entries.items()
         if re.search("/carried/(kernels|libraries)/", name)
     }
-    assert wanted <= carried
+    assert expected <= carried
     executable = {name for name, mode in entries.items() if mode & 0o111}
-    assert {Path(name).name for name in executable} == {name for name, program in wanted if program}
+    assert {Path(name).name for name in executable} == {name for name, program in expected if program}
 
 
 def test_classroom_wheel_has_solutions_and_requires_the_same_version(classroom: Path) -> None:
@@ -282,15 +284,15 @@ def test_a_processor_without_kernels_gets_no_wheel_of_its_own(
 
 
 @pytest.mark.parametrize(
-    ("made", "said"), [(True, ""), (False, "NOT MADE: the wheel for Linux on aarch64: there is no ")]
+    ("is_made", "message"), [(True, ""), (False, "NOT MADE: the wheel for Linux on aarch64: there is no ")]
 )
 def test_the_last_line_names_a_wheel_that_was_not_made_and_the_missing_package(
     tool: Any,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
-    made: bool,
-    said: str,
+    is_made: bool,
+    message: str,
 ) -> None:
     wheel = tmp_path / "netlab.whl"
     wheel.touch()
@@ -304,8 +306,8 @@ def test_the_last_line_names_a_wheel_that_was_not_made_and_the_missing_package(
         ("make_classroom", wheel),
     ):
         monkeypatch.setattr(tool, name, lambda *_words, answer=answer: answer)
-    monkeypatch.setattr(tool, "make_native", lambda machine, *_words: wheel if made or machine == "x86_64" else None)
+    monkeypatch.setattr(tool, "make_native", lambda machine, *_words: wheel if is_made or machine == "x86_64" else None)
     assert tool.main([]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith(said or "With Python 3.10")
-    assert made or "apt install gcc-aarch64-linux-gnu libc6-dev-arm64-cross" in last
+    assert last.startswith(message or "With Python 3.10")
+    assert is_made or "apt install gcc-aarch64-linux-gnu libc6-dev-arm64-cross" in last

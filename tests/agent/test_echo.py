@@ -76,11 +76,11 @@ def test_requests_leave_on_the_grid_until_their_number_or_the_end(
     clock: Clock, count: int | None, end_s: float, requests: int
 ) -> None:
     wire = Wire()
-    made = pinger(wire)
-    made.send(100.0, count, end_s)
+    created = pinger(wire)
+    created.send(100.0, count, end_s)
     assert len(wire.sent) == requests
-    assert list(made.sent_s.values()) == pytest.approx([100 + 0.2 * k for k in range(requests)])
-    assert list(made.sent_s) == list(range(1, requests + 1))
+    assert list(created.sent_s.values()) == pytest.approx([100 + 0.2 * k for k in range(requests)])
+    assert list(created.sent_s) == list(range(1, requests + 1))
 
 
 @pytest.mark.parametrize("payload_bytes", [16, 17, 56, 1472])
@@ -95,17 +95,17 @@ def test_a_request_is_a_sound_icmp_message(clock: Clock, payload_bytes: int) -> 
 
 
 def test_sequences_beyond_16_bits_are_distinguished(clock: Clock) -> None:
-    made = pinger(Wire())
-    request = made._request(65_537, 100 * 10**9)
+    created = pinger(Wire())
+    request = created._request(65_537, 100 * 10**9)
     clock.now_ns = 100_020_000_000
-    made._socket = Wire(reply(request))  # type: ignore[assignment]
-    made.receive()
-    assert made.rtt_ms == {65_537: 20.0}
+    created._socket = Wire(reply(request))  # type: ignore[assignment]
+    created.receive()
+    assert created.rtt_ms == {65_537: 20.0}
 
 
 def test_replies_count_once_and_others_do_not(clock: Clock) -> None:
-    ours, theirs = pinger(Wire()), pinger(Wire(), identifier=8)
-    request, stranger = ours._request(1, 100 * 10**9), theirs._request(2, 100 * 10**9)
+    ours, other = pinger(Wire()), pinger(Wire(), identifier=8)
+    request, stranger = ours._request(1, 100 * 10**9), other._request(2, 100 * 10**9)
     clock.now_ns = 100_012_345_600
     packets = [reply(stranger), reply(request, kind=8), reply(request, header=IP_HEADER_WITH_OPTIONS), reply(request)]
     ours._socket = Wire(*packets)  # type: ignore[assignment]
@@ -115,17 +115,17 @@ def test_replies_count_once_and_others_do_not(clock: Clock) -> None:
 
 def test_a_request_that_could_not_leave_counts_as_sent(clock: Clock) -> None:
     """Its reply will be missing: that is a loss, not an error."""
-    made = pinger(Wire(fails=1))
-    made.send(100.0, 3, 200.0)
-    assert list(made.sent_s) == [1, 2, 3]
+    created = pinger(Wire(fails=1))
+    created.send(100.0, 3, 200.0)
+    assert list(created.sent_s) == [1, 2, 3]
 
 
 def test_stop_wakes_the_reader() -> None:
     here, there = socket.socketpair()
-    made = Pinger(here, "10.0.0.2", identifier=1, interval_s=1, payload_bytes=56)
-    reading = threading.Thread(target=made.receive, daemon=True)
+    created = Pinger(here, "10.0.0.2", identifier=1, interval_s=1, payload_bytes=56)
+    reading = threading.Thread(target=created.receive, daemon=True)
     reading.start()
-    made.stop()
+    created.stop()
     reading.join(10)
     assert not reading.is_alive()
     there.close()

@@ -18,7 +18,7 @@ def in_a_namespace(code: str) -> str:
 
 
 def test_refused_line_is_named_with_the_kernels_reason() -> None:
-    said = in_a_namespace("""
+    text = in_a_namespace("""
         import threading
         from netlab_engines.agent.netlink_socket import NetlinkSocket
         from netlab.base.errors import RunError
@@ -30,11 +30,11 @@ def test_refused_line_is_named_with_the_kernels_reason() -> None:
         except RunError as error:
             print(error)
     """)
-    assert said.startswith("The kernel refused `ip route add 10.0.9.0/24 via 192.0.2.1`: Network is unreachable")
+    assert text.startswith("The kernel refused `ip route add 10.0.9.0/24 via 192.0.2.1`: Network is unreachable")
 
 
 def test_more_lines_than_fit_a_message_all_arrive() -> None:
-    said = in_a_namespace("""
+    text = in_a_namespace("""
         import subprocess
         import threading
         from netlab_engines.agent.netlink_socket import NetlinkSocket
@@ -44,11 +44,11 @@ def test_more_lines_than_fit_a_message_all_arrive() -> None:
         routing.send((f"ip {line}", ip_line(line, routing.interfaces)) for line in lines)
         print(subprocess.run(["ip", "-o", "-4", "address", "show", "dev", "lo"], capture_output=True, text=True).stdout)
     """)
-    assert said.count("10.1.") == 2000
+    assert text.count("10.1.") == 2000
 
 
 def test_a_namespace_is_held_by_a_thread_and_goes_with_its_process() -> None:
-    said = in_a_namespace("""
+    text = in_a_namespace("""
         import os
         from netlab_engines.agent.namespaces import create_namespace, enter_namespace
         held = create_namespace()
@@ -56,4 +56,4 @@ def test_a_namespace_is_held_by_a_thread_and_goes_with_its_process() -> None:
             print(os.stat("/proc/thread-self/ns/net").st_ino == os.stat(f"/proc/{held}/ns/net").st_ino)
         print(os.stat("/proc/thread-self/ns/net").st_ino == os.stat(f"/proc/{held}/ns/net").st_ino)
     """)
-    assert said.split() == ["True", "False"]
+    assert text.split() == ["True", "False"]

@@ -109,7 +109,7 @@ def path_with_ip(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("ifconfig d 10.0.0.1", "addr add 10.0.0.1/8 brd + dev d"),
         ("ifconfig d 172.16.0.1", "addr add 172.16.0.1/16 brd + dev d"),
@@ -121,9 +121,9 @@ def path_with_ip(tmp_path: Path) -> str:
         ("brctl setageing b 30", "link set dev b type bridge ageing_time 3000"),
     ],
 )
-def test_lengths_and_times_are_those_of_ip(line: str, told: str, path_with_ip: str) -> None:
+def test_lengths_and_times_are_those_of_ip(line: str, message: str, path_with_ip: str) -> None:
     done = run(*line.split(), PATH=path_with_ip)
-    assert done.returncode == 0 and f"ip {told}" in done.stdout.splitlines()
+    assert done.returncode == 0 and f"ip {message}" in done.stdout.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_a_mask_or_a_time_that_is_none_is_rejected_before_anything_changes(line:
 
 
 def test_ifconfig_ignores_a_variable_with_the_name_of_one_of_its_own(path_with_ip: str) -> None:
-    told = run("ifconfig", "d", "10.0.0.1", PATH=path_with_ip, state="down").stdout.splitlines()
-    assert told[-1] == "ip link set dev d up"
+    output = run("ifconfig", "d", "10.0.0.1", PATH=path_with_ip, state="down").stdout.splitlines()
+    assert output[-1] == "ip link set dev d up"
 
 
 def test_routes_are_shown_with_masks(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def test_a_new_rate_changes_the_queue_and_the_wire_in_place():
 
 def test_a_discipline_that_a_new_rate_would_make_forget_is_left_alone():
     for aqm in ("red", "codel", "pie", "fq_codel", "choke"):
-        told = lines({"rate_mbps": 10, "aqm": aqm}, {"rate_mbps": 2, "aqm": aqm})
-        assert [next(word for word in ("tbf", "netem", aqm) if f" {word} " in line) for _, line in told] == [
+        text = lines({"rate_mbps": 10, "aqm": aqm}, {"rate_mbps": 2, "aqm": aqm})
+        assert [next(word for word in ("tbf", "netem", aqm) if f" {word} " in line) for _, line in text] == [
             "tbf",
             "netem",
         ]

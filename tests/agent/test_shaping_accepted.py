@@ -104,7 +104,7 @@ def test_the_kernel_accepts_the_corners_of_every_range() -> None:
     command = f"echo {program} | base64 -d | zcat > /tmp/try.py; echo {given} | base64 -d | zcat | python3 /tmp/try.py"
     topology = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=1)])
     run = nl.run(topology, [nl.Command("h1", command)], duration_s=1)
-    (said,) = run.commands.to_dict(orient="records")
-    assert said["exit_code"] == 0, said["stderr"]
-    refused = json.loads(said["stdout"])
+    (result,) = run.commands.to_dict(orient="records")
+    assert result["exit_code"] == 0, result["stderr"]
+    refused = json.loads(result["stdout"])
     assert not refused, "\n".join(refused)

@@ -35,8 +35,8 @@ class Lock:
 @pytest.mark.parametrize("ctrl_c_before", range(3))
 def test_ctrl_c_leaves_no_lock_taken(ctrl_c_before: int) -> None:
     """The workers need their locks to finish."""
-    taken = itertools.count()
-    locks = [Lock(taken, ctrl_c_before) for _ in range(3)]
+    answers = itertools.count()
+    locks = [Lock(answers, ctrl_c_before) for _ in range(3)]
     running: list[futures.Future[None]] = [futures.Future() for _ in locks]
     for future, lock in zip(running, locks, strict=True):
         future.set_result(None)

@@ -83,7 +83,7 @@ def test_zero_turns_it_off(page: Handle, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_forked_process_that_is_killed_holds_nobody_up() -> None:
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", KILLED_WITH_THE_LOCK], capture_output=True, text=True, timeout=20, check=True
     )
-    assert said.stdout == "goes on\n"
+    assert result.stdout == "goes on\n"

@@ -74,11 +74,11 @@ def test_a_directory_without_a_lock_is_a_killed_runs_too(tmp: Path) -> None:
 
 def test_many_runs_may_begin_at_once(tmp: Path) -> None:
     """None clears another's directory away while it is being made."""
-    begun = threading.Barrier(8)
+    started = threading.Barrier(8)
     missing: list[Path] = []
 
     def one() -> None:
-        begun.wait()
+        started.wait()
         for _ in range(10):
             with scratch.run_directory() as directory:
                 if not (directory / scratch.LOCK).exists():

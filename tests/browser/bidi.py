@@ -86,9 +86,9 @@ class Browser:
         Raises AssertionError when it throws.
         """
         text = f"Promise.resolve().then(() => ({expression})).then(value => JSON.stringify(value ?? null))"
-        told = self._ask("script.evaluate", expression=text, target={"context": self._tab}, awaitPromise=True)
-        assert told["type"] == "success", f"{expression}: {told['exceptionDetails']['text']}"
-        return json.loads(told["result"]["value"])
+        message = self._ask("script.evaluate", expression=text, target={"context": self._tab}, awaitPromise=True)
+        assert message["type"] == "success", f"{expression}: {message['exceptionDetails']['text']}"
+        return json.loads(message["result"]["value"])
 
     def until(self, expression: str, patience_s: float = PATIENCE_S, shown: str = DIALOG) -> Any:
         """Wait until an expression is true; return its value.
@@ -152,8 +152,8 @@ class Browser:
 
     def picture(self, path: Path) -> Path:
         """Write what the window shows as PNG."""
-        told = self._ask("browsingContext.captureScreenshot", context=self._tab)
-        path.write_bytes(base64.b64decode(told["data"]))
+        text = self._ask("browsingContext.captureScreenshot", context=self._tab)
+        path.write_bytes(base64.b64decode(text["data"]))
         return path
 
     def _act(self, kind: str, actions: Sequence[dict[str, Any]]) -> None:
@@ -213,11 +213,11 @@ def _chromium(profile: Path, patience_s: float) -> Iterator[websocket.WebSocket]
     ]
     options += [f"--user-data-dir={profile}", f"--window-size={WIDTH},{HEIGHT}"]
     chrome = {"binary": chromium.PROGRAM, "args": options}
-    wanted = {"capabilities": {"alwaysMatch": {"webSocketUrl": True, "goog:chromeOptions": chrome}}}
+    expected = {"capabilities": {"alwaysMatch": {"webSocketUrl": True, "goog:chromeOptions": chrome}}}
     with _running_program([str(DRIVER), "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        made = _new_session(_first_match(process, process.stdout, r"successfully on port (\d+)"), wanted)
+        created = _new_session(_first_match(process, process.stdout, r"successfully on port (\d+)"), expected)
         yield websocket.create_connection(
-            made["capabilities"]["webSocketUrl"], suppress_origin=True, timeout=patience_s
+            created["capabilities"]["webSocketUrl"], suppress_origin=True, timeout=patience_s
         )
 
 

@@ -40,8 +40,8 @@ class Files(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="session", params=["chromium", "firefox"])
 def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     """A browser for all tests: what one leaves in its storage the next finds, as in a student's."""
-    if why := bidi.MISSING[request.param]:
-        pytest.skip(why)
+    if reason := bidi.MISSING[request.param]:
+        pytest.skip(reason)
     with bidi.start_browser(request.param) as opened:
         yield opened
 
@@ -145,10 +145,10 @@ def run(browser: Browser, cell: str, source: str = "", *, wait: bool = True) -> 
 
 def cells(browser: Browser) -> list[list[str]]:
     """Id, kind and text of each cell of the notebook in sight, as the browser has them."""
-    told: list[list[str]] = browser.value(
+    messages: list[list[str]] = browser.value(
         f"{NOTEBOOK}.widgets.map(c => [c.model.id, c.model.type, c.model.sharedModel.getSource()])"
     )
-    return told
+    return messages
 
 
 def as_json(value: object) -> str:

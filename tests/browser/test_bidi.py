@@ -30,8 +30,8 @@ with bidi.start_browser(sys.argv[1]):
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("name", list(bidi.MISSING))
 def test_no_browser_is_left_behind_by_a_process_that_is_ended(name: str, ending: signal.Signals) -> None:
-    if why := bidi.MISSING[name]:
-        pytest.skip(why)
+    if reason := bidi.MISSING[name]:
+        pytest.skip(reason)
     mark = f"{name}-{uuid.uuid4()}"
     environment = {**os.environ, "NETLAB_TEST_MARK": mark, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", OPENS, name]

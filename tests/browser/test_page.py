@@ -70,14 +70,14 @@ def test_figures_and_sliders_have_names_and_wrong_numbers_a_message(tmp_path: Pa
     found = json.loads(chromium.words(shown, "found"))
     assert found["figure"] == ["img", form["layout"]["meta"]["description"]]
     assert found["handle"] == found["readout"] == "Rate (Mbit/s)"
-    said = found["words"]
-    assert all(said[f"before {typed}"] == said["7"] == "5 to 20" for typed in TYPED), (
+    result = found["words"]
+    assert all(result[f"before {typed}"] == result["7"] == "5 to 20" for typed in TYPED), (
         "the next touch brings the range back"
     )
-    assert said["99999"] == "99999 is too large; allowed: 5 to 20"
-    assert said["-3"] == "-3 is too small; allowed: 5 to 20"
-    assert said["seven"] == "seven is not a number; allowed: 5 to 20"
-    assert said["2,5"] == "2,5 was read as 2: write a point, not a comma"
+    assert result["99999"] == "99999 is too large; allowed: 5 to 20"
+    assert result["-3"] == "-3 is too small; allowed: 5 to 20"
+    assert result["seven"] == "seven is not a number; allowed: 5 to 20"
+    assert result["2,5"] == "2,5 was read as 2: write a point, not a comma"
 
 
 def test_a_figure_of_a_page_without_jupyterlab_has_one_name(tmp_path: Path) -> None:

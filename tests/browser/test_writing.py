@@ -56,7 +56,7 @@ def answer(browser: Browser) -> list[str]:
 
 
 def test_a_double_click_on_an_answer_writes_there_and_no_letter_is_a_command(chapter: Browser) -> None:
-    before, asked = cells(chapter), answer(chapter)[2]
+    before, requested = cells(chapter), answer(chapter)[2]
     chapter.double_click("#here .jp-MarkdownOutput")
     chapter.until(WRITES)
     chapter.type(WRITTEN_TEXT)
@@ -65,7 +65,7 @@ def test_a_double_click_on_an_answer_writes_there_and_no_letter_is_a_command(cha
     name, kind, text = answer(chapter)
     assert (name, kind) == (ANSWER, "markdown")
     # The ellipsis gives way; another browser may have written here before.
-    assert text == asked.removesuffix("…") + WRITTEN_TEXT
+    assert text == requested.removesuffix("…") + WRITTEN_TEXT
     assert [cell for cell in cells(chapter) if cell[0] != ANSWER] == [cell for cell in before if cell[0] != ANSWER]
     assert WRITTEN_TEXT in chapter.value("document.getElementById('here').textContent")
 

@@ -26,8 +26,8 @@ def test_a_notebook_nobody_has_worked_on_runs_to_its_end_and_tells_no_answer(cha
     checks = [cell for cell in notebook.cells if cell.id.endswith("-check")]
     assert checks
     for cell in checks:
-        said = "".join(output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in cell.outputs)
-        assert "not attempted yet" in said, f"{cell.id}: {said!r}"
+        text = "".join(output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in cell.outputs)
+        assert "not attempted yet" in text, f"{cell.id}: {text!r}"
     assert leaks(notebook, chapter) == []
 
 

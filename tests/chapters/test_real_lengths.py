@@ -31,10 +31,10 @@ def test_no_cell_fails_and_every_check_holds(chapter, tmp_path):
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
     outputs = [(cell.id, output) for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert [cell for cell, output in outputs if re.search(r"\bnan\b", output.get("text", ""))] == []
-    said = {
+    text = {
         cell: output.data["text/plain"]
         for cell, output in outputs
         if output.output_type == "display_data" and output.data.get("text/plain", "")[:1] in ("✓", "✗", "·")
     }
-    assert said
-    assert {cell: words for cell, words in said.items() if not words.startswith("✓")} == {}
+    assert text
+    assert {cell: words for cell, words in text.items() if not words.startswith("✓")} == {}

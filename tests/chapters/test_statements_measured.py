@@ -48,11 +48,11 @@ def theory(check: Repetition) -> float:
 
 
 def measured(topic: str, check: Repetition) -> pd.DataFrame:
-    asked = check.scenario()
+    requested = check.scenario()
     if topic == "own_control":  # its scenario has placeholders for the student's classes
         classes = names_of_cells("15_own_control", "aimd", "mine", "repeated-scenario", __name__="student")
-        asked = classes["side_by_side"](classes["Aimd"], classes["Mine"])
-    return nl.repeat(replace(asked, duration_s=LONG_S.get(topic, asked.duration_s)), seeds=8)
+        requested = classes["side_by_side"](classes["Aimd"], classes["Mine"])
+    return nl.repeat(replace(requested, duration_s=LONG_S.get(topic, requested.duration_s)), seeds=8)
 
 
 def third_part(check: Repetition, table: pd.DataFrame, mean: float, half: float) -> Any:

@@ -115,9 +115,9 @@ def test_advice_stands_below_the_traceback_of_a_wrong_name_and_a_wrong_call() ->
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
-    _, *told, plain = [cell.outputs for cell in notebook.cells]
-    assert [error.ename for error, _ in told] == ["KeyError", "TypeError", "UFuncTypeError"]
-    advice = [shown.data["text/plain"] for _, shown in told]
+    _, *text, plain = [cell.outputs for cell in notebook.cells]
+    assert [error.ename for error, _ in text] == ["KeyError", "TypeError", "UFuncTypeError"]
+    advice = [shown.data["text/plain"] for _, shown in text]
     assert advice[0] == "There is no 'goodput'; did you mean 'goodput_mbps'?"
     assert "nl.theory.udp_loss_rate(offered_mbps, rate_mbps," in " ".join(advice[1].split())
     assert advice[2].startswith("offered_mbps must be a number: got '10'")

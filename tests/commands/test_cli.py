@@ -25,9 +25,9 @@ def test_unknown_command_is_reported_with_allowed_and_nearest_commands(capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(["rum", "scenario.json"])
     assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert f"unknown command: got 'rum'; allowed: {', '.join(cli.commands())}" in said
-    assert said.endswith("; did you mean run?\n")
+    output = capsys.readouterr().err
+    assert f"unknown command: got 'rum'; allowed: {', '.join(cli.commands())}" in output
+    assert output.endswith("; did you mean run?\n")
 
 
 def test_an_unknown_command_that_is_near_to_none_gets_no_guess(capsys):
@@ -61,7 +61,7 @@ def test_perf_starts_without_the_large_packages():
 
 
 @pytest.mark.parametrize(
-    ("raised", "said"),
+    ("raised", "message"),
     [
         (
             SweepInterrupted({}, 3),
@@ -70,13 +70,13 @@ def test_perf_starts_without_the_large_packages():
         (KeyboardInterrupt(), "netlab: stopped."),
     ],
 )
-def test_ctrl_c_names_kept_results_when_they_are_known(raised, said, monkeypatch, capsys):
+def test_ctrl_c_names_kept_results_when_they_are_known(raised, message, monkeypatch, capsys):
     def main(_options):
         raise raised
 
     monkeypatch.setattr("netlab_course.demo_command.main", main)
     assert cli.main(["demo"]) == 130
-    assert capsys.readouterr().err.strip() == said
+    assert capsys.readouterr().err.strip() == message
 
 
 def test_noexec_environment_is_reported_and_other_import_errors_pass(monkeypatch, capsys):
@@ -88,8 +88,8 @@ def test_noexec_environment_is_reported_and_other_import_errors_pass(monkeypatch
     monkeypatch.setattr(cli, "commands", lambda: {"demo": ("", "home")})
     text = "numpy/_multiarray_umath.so: failed to map segment from shared object"
     assert cli.main(["demo"]) == cli.EXIT_FAILED
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and sys.prefix in said and "noexec" in said and "venv" in said
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1 and sys.prefix in output and "noexec" in output and "venv" in output
     text = "cannot import name 'x'"
     with pytest.raises(ImportError, match="cannot import name"):
         cli.main(["demo"])
@@ -112,5 +112,5 @@ def test_an_unknown_option_shows_the_usage_of_its_command(
     with pytest.raises(SystemExit) as left:
         cli.main(words)
     assert left.value.code == 2
-    said = capsys.readouterr().err
-    assert said.startswith(usage) and said.rstrip().endswith(error)
+    output = capsys.readouterr().err
+    assert output.startswith(usage) and output.rstrip().endswith(error)

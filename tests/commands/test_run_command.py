@@ -171,13 +171,13 @@ def test_a_signal_ends_a_run_cleanly(tmp_path, scenario, number, status):
     )
     assert wait_for(lambda: process.poll() is not None or (tmp_path / "started").exists())
     process.send_signal(number)
-    _, said = process.communicate(timeout=30)
+    _, text = process.communicate(timeout=30)
     assert process.returncode == status
-    assert "Traceback" not in said
+    assert "Traceback" not in text
     assert (tmp_path / "started.cleaned").exists()
     assert not result.exists()
     if number == signal.SIGINT:
-        assert said.strip() == "netlab: the run was stopped, and nothing of it is kept."
+        assert text.strip() == "netlab: the run was stopped, and nothing of it is kept."
 
 
 def test_full_standard_output_is_reported(tmp_path, scenario):

@@ -43,15 +43,15 @@ class Notebook:
         }
         message = self.client.session.msg("execute_request", content, metadata={"cellId": cell_id} if cell_id else {})
         self.client.shell_channel.send(message)
-        said: list[str] = []
+        messages: list[str] = []
         while True:
             got = self.client.get_iopub_msg(timeout=120)
             if got["parent_header"].get("msg_id") != message["header"]["msg_id"]:
                 continue
             kind, what = got["msg_type"], got["content"]
             if kind == "status" and what["execution_state"] == "idle":
-                return " ".join(" ".join(said).split())
-            said.append(what.get("text") or what.get("ename") or what.get("data", {}).get("text/plain") or "")
+                return " ".join(" ".join(messages).split())
+            messages.append(what.get("text") or what.get("ename") or what.get("data", {}).get("text/plain") or "")
 
     def save(self, *sources: str, age_s: float = 0.0) -> None:
         """Save the notebook with these cells, as if that were some time ago."""
@@ -96,9 +96,9 @@ def test_a_check_judges_no_value_from_before_the_answers_cell_failed(
     notebook: Notebook, source: str, how: str, cell_id: str
 ) -> None:
     notebook.run(source, cell_id)
-    said = notebook.run(CHECK, "rtt-check")
-    assert NOT_CHECKED in said and f"that defines rtt_ms {how}, so rtt_ms still has" in said
-    assert "✓" not in said
+    text = notebook.run(CHECK, "rtt-check")
+    assert NOT_CHECKED in text and f"that defines rtt_ms {how}, so rtt_ms still has" in text
+    assert "✓" not in text
     notebook.run("rtt_ms = 60", cell_id)
     assert RIGHT in notebook.run(CHECK, "rtt-check")
 
@@ -108,16 +108,16 @@ def test_value_assigned_before_a_failure_is_judged_and_the_failure_mentioned(
     notebook: Notebook,
 ) -> None:
     notebook.run("rtt_ms = 60\nprint(rtt_ms / 0)", "rtt")
-    said = notebook.run(CHECK, "rtt-check")
-    assert RIGHT in said and "(The cell that defines rtt_ms ended with a ZeroDivisionError, after" in said
+    text = notebook.run(CHECK, "rtt-check")
+    assert RIGHT in text and "(The cell that defines rtt_ms ended with a ZeroDivisionError, after" in text
 
 
 @pytest.mark.slow
 def test_a_cell_that_no_longer_defines_the_answer_leaves_it_unchecked(notebook: Notebook) -> None:
     notebook.run("rtt = 60", "rtt")
-    said = notebook.run(CHECK, "rtt-check")
+    text = notebook.run(CHECK, "rtt-check")
     assert (
-        NOT_CHECKED in said and "no longer defines it; it now defines rtt. Assign your answer to rtt_ms there" in said
+        NOT_CHECKED in text and "no longer defines it; it now defines rtt. Assign your answer to rtt_ms there" in text
     )
 
 
@@ -131,8 +131,8 @@ def test_a_name_that_another_cell_has_taken_over_is_judged(notebook: Notebook) -
 @pytest.mark.slow
 def test_a_check_tells_a_cell_that_was_edited_and_saved_but_not_run(notebook: Notebook) -> None:
     notebook.save("rtt_ms = 61", CHECK)
-    said = notebook.run(CHECK, "rtt-check")
-    assert NOT_CHECKED in said and "was changed after its last run" in said
+    text = notebook.run(CHECK, "rtt-check")
+    assert NOT_CHECKED in text and "was changed after its last run" in text
     notebook.save("rtt_ms = 60", CHECK)
     assert RIGHT in notebook.run(CHECK, "rtt-check")
 
@@ -153,8 +153,8 @@ def test_an_answer_made_of_several_names_is_doubted_by_each(notebook: Notebook) 
     check = "mine = one + two\nchapter.check.rtt(mine)"
     assert RIGHT in notebook.run(check, "rtt-check")
     notebook.run("one = 59\ntwo = 1 +", "parts")
-    said = notebook.run(check, "rtt-check")
-    assert "defines one ended" in said and "defines two ended" in said
+    text = notebook.run(check, "rtt-check")
+    assert "defines one ended" in text and "defines two ended" in text
 
 
 @pytest.mark.slow

@@ -40,24 +40,24 @@ def test_wrong_numbers_are_counted_and_reported_from_the_second_on(capsys: pytes
     rtt = checks.Number(name="RTT", expected=20.0, unit="ms", tolerance=0.01)
     rtt.key = "rtt"
     seen = count_tries(rtt)
-    told = []
+    messages = []
     for answer in (..., 11, 12, 12.0, 12, 13, 20):
         rtt(answer)
-        told.append(one_line(capsys.readouterr().out))
+        messages.append(one_line(capsys.readouterr().out))
     assert seen == ["11.0", "12.0", "13.0"]
-    assert ["Wrong tries so far" in each for each in told] == [False, False, True, True, True, True, False]
-    assert told[2].endswith("Wrong tries so far: 2.") and told[5].endswith("Wrong tries so far: 3.")
+    assert ["Wrong tries so far" in each for each in messages] == [False, False, True, True, True, True, False]
+    assert messages[2].endswith("Wrong tries so far: 2.") and messages[5].endswith("Wrong tries so far: 3.")
 
 
 def test_wrong_letters_are_counted_until_all_may_have_been_tried(capsys: pytest.CaptureFixture[str]) -> None:
     queue = checks.ChoiceCheck(name="queue", answer="b", reasons={"a": "Too short.", "b": "Right.", "c": "Too long."})
     seen = count_tries(queue)
-    told = []
+    messages = []
     for answer in (..., "x", 3, " A", "a", "c", "b"):
         queue(answer)
-        told.append(one_line(capsys.readouterr().out))
+        messages.append(one_line(capsys.readouterr().out))
     assert seen == ["a", "c"] and len(seen) == queue.many_tries
-    assert [each.partition("Wrong letters so far: ")[2] for each in told] == ["", "", "", "", "", "2.", ""]
+    assert [each.partition("Wrong letters so far: ")[2] for each in messages] == ["", "", "", "", "", "2.", ""]
 
 
 def test_the_reason_is_shown_again_with_the_measurement(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,15 +68,15 @@ def test_the_reason_is_shown_again_with_the_measurement(capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("reason", "message"),
     [
         (..., 'goodput: why? Write your reason in quotes in place of `...`, such as "because ...".'),
         (5, "goodput: the reason must be a text in quotes, got 5."),
     ],
 )
-def test_a_missing_reason_is_asked_for(reason: object, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_reason_is_asked_for(reason: object, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     kept = checks.predict("goodput", 5, unit="Mbit/s", reason=reason)
-    assert told in one_line(capsys.readouterr().out)
+    assert message in one_line(capsys.readouterr().out)
     kept.compare(4)
     assert "Your reason" not in capsys.readouterr().out
     checks.predict("goodput", ..., unit="Mbit/s", reason=...)

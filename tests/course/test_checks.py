@@ -112,8 +112,8 @@ def test_percentage_and_complement_are_distinguished() -> None:
 @pytest.mark.parametrize("answer", [2 * 4.798, 4.798 / 2])
 def test_a_half_and_a_double_are_not_certified(answer: float) -> None:
     """A guess of one of these numbers hears what any number nearby hears."""
-    told, nearby = (verdict_text(NUMBER.judge(number)).splitlines()[1:] for number in (answer, 1.03 * answer))
-    assert told == nearby
+    message, nearby = (verdict_text(NUMBER.judge(number)).splitlines()[1:] for number in (answer, 1.03 * answer))
+    assert message == nearby
 
 
 @given(st.floats(1.06, 1e5))
@@ -269,8 +269,8 @@ def test_comma_in_the_call_itself_is_reported(capsys: pytest.CaptureFixture[str]
     checks.predict("goodput", 4, 8, unit="Mbit/s")
     checks.predict("goodput", 4, 8, "Mbit/s")
     checks.predict("goodput", 4, "Mbit/s")
-    told = " ".join(capsys.readouterr().out.split())
-    assert told == (
+    output = " ".join(capsys.readouterr().out.split())
+    assert output == (
         "✗ limit: Python takes a point: 4.8. A comma makes two numbers. "
         "goodput: Python takes a point: 4.8. A comma makes two numbers. "
         "goodput: Python takes a point: 4.8. A comma makes two numbers. "

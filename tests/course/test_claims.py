@@ -22,16 +22,16 @@ def chapter(tmp_path: Path, text: str) -> authoring.Chapter:
 
 @pytest.mark.slow
 def test_claims_that_hold_are_printed_as_text(tmp_path: Path) -> None:
-    made = chapter(
+    created = chapter(
         tmp_path,
         "The mean is [[3.00 = rates.mean() | .2f]], [[half = rates[0] / rates[1] | 0.4 .. 0.6]]; [[yes = rates[0] < rates[1]]].",
     )
-    authoring.build(made)
-    for path in (made.student, made.solution):
+    authoring.build(created)
+    for path in (created.student, created.solution):
         text = path.read_text()
         assert "The mean is 3.00, half; yes." in text
         assert "rates.mean" not in text
-    assert authoring.differences(made) == []
+    assert authoring.differences(created) == []
 
 
 REFUTED = {
@@ -45,14 +45,14 @@ REFUTED = {
 
 @pytest.mark.slow
 def test_chapter_with_claims_that_runs_contradict_fails_to_build(tmp_path: Path) -> None:
-    made = chapter(tmp_path, f"It is {'; '.join(REFUTED)}; and [[yes = rates[0] < rates[1]]].")
-    with pytest.raises(AuthoringError) as told:
-        authoring.build(made)
-    head, *lines = str(told.value).splitlines()
+    created = chapter(tmp_path, f"It is {'; '.join(REFUTED)}; and [[yes = rates[0] < rates[1]]].")
+    with pytest.raises(AuthoringError) as text:
+        authoring.build(created)
+    head, *lines = str(text.value).splitlines()
     assert "the text and the runs disagree" in head
     assert [words for words, line in zip(REFUTED.values(), lines, strict=True) if words not in line] == []
-    assert not made.solution.exists()
-    assert not made.student.exists()
+    assert not created.solution.exists()
+    assert not created.student.exists()
 
 
 @pytest.mark.parametrize(

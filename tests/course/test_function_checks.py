@@ -135,18 +135,18 @@ def test_a_function_that_raises_is_quoted_not_propagated() -> None:
     def broken(rate_mbps: float, payload_bytes: int) -> float:
         return rate_mbps / 0
 
-    told = verdict_text(FUNCTION.judge(broken))
-    assert "raised ZeroDivisionError: division by zero (in the line `return rate_mbps / 0`)" in told
+    message = verdict_text(FUNCTION.judge(broken))
+    assert "raised ZeroDivisionError: division by zero (in the line `return rate_mbps / 0`)" in message
 
 
 def test_refusal_of_the_exercise_is_reported_with_the_students_line() -> None:
     def too_many(rate_mbps: float, payload_bytes: int) -> float:
         return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)
 
-    told = verdict_text(FUNCTION.judge(too_many))
-    assert "for rate_mbps=5, payload_bytes=1000: rate_mbps must be" in told
-    assert "(in the line `return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)`)" in told
-    assert "raised" not in told
+    message = verdict_text(FUNCTION.judge(too_many))
+    assert "for rate_mbps=5, payload_bytes=1000: rate_mbps must be" in message
+    assert "(in the line `return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)`)" in message
+    assert "raised" not in message
 
 
 def test_wrong_signature_is_reported() -> None:
@@ -168,8 +168,8 @@ def test_a_wrong_number_never_earns_the_right_one(thousandths: int, answer: floa
     check = Number(name="x", expected=lambda: thousandths / 1000, unit="", tolerance=0.001)
     result = check.judge(answer)
     if result.status is Status.FAILED:
-        told = verdict_text(result).replace(answers.with_unit(answer, ""), "")
-        assert f"{thousandths / 1000:.3f}" not in told
+        text = verdict_text(result).replace(answers.with_unit(answer, ""), "")
+        assert f"{thousandths / 1000:.3f}" not in text
 
 
 def test_a_right_answer_is_taken_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,8 +195,10 @@ def test_a_function_that_does_not_come_back_is_stopped(monkeypatch: pytest.Monke
         return payload_bytes
 
     monkeypatch.setattr(checks, "MAX_CALL_S", 0.05)
-    told = verdict_text(FUNCTION.judge(endless))
-    assert "for rate_mbps=5, payload_bytes=1000 the function has not come back after 0.05 s: does its loop end?" in told
+    message = verdict_text(FUNCTION.judge(endless))
+    assert (
+        "for rate_mbps=5, payload_bytes=1000 the function has not come back after 0.05 s: does its loop end?" in message
+    )
 
 
 def test_a_slip_near_the_right_answer_is_found() -> None:

@@ -22,9 +22,9 @@ SCRIPT = EXTENSIONS / "netlab" / "static" / "remoteEntry.js"
 
 
 def test_address_of_the_script_changes_with_its_content() -> None:
-    told = json.loads((EXTENSIONS / "netlab" / "package.json").read_text())["jupyterlab"]["_build"]["load"]
+    text = json.loads((EXTENSIONS / "netlab" / "package.json").read_text())["jupyterlab"]["_build"]["load"]
     digest = hashlib.sha256(SCRIPT.read_bytes()).hexdigest()[:12]
-    assert told == f"static/{SCRIPT.name}?v={digest}", "write this into package.json"
+    assert text == f"static/{SCRIPT.name}?v={digest}", "write this into package.json"
 
 
 def test_jupyterlab_finds_the_extension_in_the_folder_that_netlab_lab_names() -> None:

@@ -34,8 +34,8 @@ def test_minutes_count_words_lines_figures_and_exercises(tmp_path: Path) -> None
 
 def test_no_chapter_takes_more_than_ninety_minutes() -> None:
     sources = Path(__file__).parents[2].joinpath("solutions").glob("[0-9]*.py")
-    taken = {path.stem: minutes(read_source(path)) for path in sources}
-    assert max(taken.values()) <= 90, taken
+    answers = {path.stem: minutes(read_source(path)) for path in sources}
+    assert max(answers.values()) <= 90, answers
 
 
 def test_optional_part_takes_no_minutes_and_is_marked(tmp_path: Path) -> None:

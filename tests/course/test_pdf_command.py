@@ -63,7 +63,7 @@ def test_a_chapter_is_the_students_own_copy(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("name", "output", "said"),
+    ("name", "output", "message"),
     [
         ("none.ipynb", None, "There is no file none.ipynb"),
         ("mine.ipynb", "mine.docx", "allowed: a name that ends in .pdf or .html"),
@@ -71,10 +71,10 @@ def test_a_chapter_is_the_students_own_copy(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_impossible_pdf_request_is_reported(
-    notebook: Path, monkeypatch: pytest.MonkeyPatch, name: str, output: str | None, said: str
+    notebook: Path, monkeypatch: pytest.MonkeyPatch, name: str, output: str | None, message: str
 ) -> None:
     monkeypatch.chdir(notebook.parent)
-    with pytest.raises(NetlabError, match=re.escape(said)):
+    with pytest.raises(NetlabError, match=re.escape(message)):
         pdf_command.main(options(name, Path(output) if output else None))
 
 

@@ -15,7 +15,7 @@ def test_a_refutation_must_not_be_a_question_or_the_statement(check: Repetition)
     """The tables' numbers are random, so that the verdict may be any; the sentence alone is wrong."""
     answer = work(check)
     assert check.statement is not None
-    number, said = check.statement.number, check.statement.in_words(check.unit)
+    number, text = check.statement.number, check.statement.in_words(check.unit)
     own, other = ("above", "below") if check.statement.above else ("below", "above")
     for question in (
         "Which interval would refute the colleague?",
@@ -23,30 +23,30 @@ def test_a_refutation_must_not_be_a_question_or_the_statement(check: Repetition)
         f"Is the whole interval {other} {number}?",
         f"Where must the interval lie, seen from {number}, if the statement is wrong? ",
     ):
-        told = failure_text(check, [*answer[:2], question, answer[3]])
-        assert "my_refutation must be a sentence" in told and "Seen: a question" in told and ": 1 of " in told
+        message = failure_text(check, [*answer[:2], question, answer[3]])
+        assert "my_refutation must be a sentence" in message and "Seen: a question" in message and ": 1 of " in message
     for statement in (
-        f"On average the value is {said}.",
-        f'A colleague says: "On average the value is {said}."',
+        f"On average the value is {text}.",
+        f'A colleague says: "On average the value is {text}."',
         f"An interval that lies entirely {own} {number} would refute it.",
-        f"The 95 % interval is {said}.",
+        f"The 95 % interval is {text}.",
         f"Das ganze Intervall liegt {'über' if check.statement.above else 'unter'} {str(number).replace('.', ',')}.",
     ):
-        told = failure_text(check, [*answer[:2], statement, answer[3]])
-        assert f'a result that agrees with the statement "{said}"' in told and ": 1 of " in told
+        message = failure_text(check, [*answer[:2], statement, answer[3]])
+        assert f'a result that agrees with the statement "{text}"' in message and ": 1 of " in message
 
 
 @pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
 def test_a_refutation_whose_side_cannot_be_told_is_left_to_a_person(check: Repetition) -> None:
     answer = work(check)
     assert check.statement is not None
-    number, said = check.statement.number, check.statement.in_words(check.unit)
+    number, text = check.statement.number, check.statement.in_words(check.unit)
     own, other = ("above", "below") if check.statement.above else ("below", "above")
     left_to_a_person = [
         REFUTATION,
         f"An interval that does not lie {own} {number}.",
         f"No part of the interval is {own} {number}.",
-        f"The statement says {said}; it would be refuted by an interval on the other side.",
+        f"The statement says {text}; it would be refuted by an interval on the other side.",
         f"An interval that excludes values {own} {number}.",
         f"An interval from {0.1 * number} to {10 * number}, which is {own} {number} in part.",
     ]
@@ -69,11 +69,15 @@ def test_a_result_that_leaves_the_statement_undecided_or_is_about_another_number
         f"The interval holds the number {number}.",
         f"Das Intervall enthält {str(number).replace('.', ',')}.",
     ):
-        told = failure_text(check, [*answer[:2], sentence, answer[3]])
-        assert "an interval that holds the number; it leaves the statement undecided" in told and ": 1 of " in told
+        message = failure_text(check, [*answer[:2], sentence, answer[3]])
+        assert (
+            "an interval that holds the number; it leaves the statement undecided" in message and ": 1 of " in message
+        )
     weaker, stronger = (1.3, 0.8) if check.statement.above else (0.8, 1.3)
-    told = failure_text(check, [*answer[:2], f"The whole interval would lie {other} {weaker * number:.4f}.", answer[3]])
-    assert f"another number than {with_unit(number, check.unit)}" in told and ": 1 of " in told
+    message = failure_text(
+        check, [*answer[:2], f"The whole interval would lie {other} {weaker * number:.4f}.", answer[3]]
+    )
+    assert f"another number than {with_unit(number, check.unit)}" in message and ": 1 of " in message
     for sentence in (
         f"It would have to lie completely {other} {number}.",
         f"An interval of 12 seeds that lies {other} {number}.",

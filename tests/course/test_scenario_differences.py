@@ -5,14 +5,14 @@ from netlab_course.scenario_differences import differences
 
 def test_different_nodes_and_links_are_reported_by_name() -> None:
     three = [{"a": each, "b": "r"} for each in "abc"]
-    asked = {"topology": {"hosts": ["a", "b", "c"], "links": three}, "duration_s": 1}
+    requested = {"topology": {"hosts": ["a", "b", "c"], "links": three}, "duration_s": 1}
     links = [{"a": "a", "b": "r"}, {"a": "c", "b": "r", "queue_packets": 9}]
     given = {"topology": {"hosts": ["a", "c", "d"], "links": links}, "duration_s": 1}
-    assert list(differences(given, asked)) == [
+    assert list(differences(given, requested)) == [
         "hosts that are missing: b",
         "hosts that were not asked for: d",
         "link: 2 entries, not 3",
         "link c-r: queue_packets=9, not asked for",
     ]
     turned = {"topology": {"hosts": ["c", "b", "a"], "links": three}, "duration_s": 1}
-    assert list(differences(turned, asked)) == ["hosts c, b, a, not a, b, c"]
+    assert list(differences(turned, requested)) == ["hosts c, b, a, not a, b, c"]

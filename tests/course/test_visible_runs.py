@@ -65,7 +65,7 @@ def package_functions(topic: str) -> dict[str, frozenset[Call]]:
 def closure(topic: str, direct: set[str]) -> set[str]:
     """The functions of a package in `direct` and those that call one of them, directly or not."""
     functions, found = package_functions(topic), set(direct)
-    while more := {name for name, made in functions.items() if {called for _, called, _ in made} & found} - found:
+    while more := {name for name, created in functions.items() if {called for _, called, _ in created} & found} - found:
         found |= more
     return found
 
@@ -77,8 +77,8 @@ def running(topic: str) -> set[str]:
         topic,
         {
             name
-            for name, made in functions
-            if any(where in MODULES_THAT_RUN and what in RUNNERS for where, what, _ in made)
+            for name, created in functions
+            if any(where in MODULES_THAT_RUN and what in RUNNERS for where, what, _ in created)
         },
     )
 
@@ -88,7 +88,11 @@ def building(topic: str) -> set[str]:
     functions = package_functions(topic).items()
     return closure(
         topic,
-        {name for name, made in functions if any(what in BUILDERS or "topologies" in where for where, what, _ in made)},
+        {
+            name
+            for name, created in functions
+            if any(what in BUILDERS or "topologies" in where for where, what, _ in created)
+        },
     )
 
 
@@ -100,11 +104,11 @@ def runs(solution: Path) -> tuple[list[str], list[str]]:
     hidden: list[str] = []
     package_made: set[str] = set()  # names in the notebook that hold what the package built
     for statement in ast.parse(solution.read_text(encoding="utf-8")).body:
-        made = {what for where, what, _ in calls(statement) if where.split(".")[-1] in PACKAGE_MODULES}
+        created = {what for where, what, _ in calls(statement) if where.split(".")[-1] in PACKAGE_MODULES}
         used = {
             node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
-        by_package = bool(made & build) or bool(used & package_made)
+        by_package = bool(created & build) or bool(used & package_made)
         for where, what, text in calls(statement):
             if where == "nl" and what in RUNNERS:
                 (hidden if by_package else visible).append(text)
@@ -112,7 +116,7 @@ def runs(solution: Path) -> tuple[list[str], list[str]]:
                 hidden.append(text)
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         names = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
-        package_made = package_made | names if made & build else package_made - names
+        package_made = package_made | names if created & build else package_made - names
     return visible, hidden
 
 

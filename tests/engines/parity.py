@@ -16,10 +16,10 @@ def differences(one: nl.Run, other: nl.Run) -> list[str]:
     if names[0] != names[1]:
         found.append(f"tables: {sorted(names[0])} and {sorted(names[1])}")
     for name in sorted(names[0] & names[1]):
-        ours, theirs = (table[name] for table in tables)
-        if len(ours) != len(theirs):
-            found.append(f"{name}: {len(ours)} rows and {len(theirs)}")
-        for place, (a, b) in enumerate(zip(ours, theirs, strict=False)):
+        ours, others = (table[name] for table in tables)
+        if len(ours) != len(others):
+            found.append(f"{name}: {len(ours)} rows and {len(others)}")
+        for place, (a, b) in enumerate(zip(ours, others, strict=False)):
             found += [f"{name} {place} {c}: {a[c]} and {b.get(c)}" for c in a if a[c] != b.get(c)]
     files = [{name: run.artifacts[name].read_bytes() for name in run.artifacts} for run in (one, other)]
     found += [f"{name}: other bytes" for name in {**files[0], **files[1]} if files[0].get(name) != files[1].get(name)]

@@ -17,10 +17,10 @@ NS = 10**9
 
 
 def test_an_echo_that_came_back_has_its_time_and_one_that_did_not_has_none() -> None:
-    taken = answers.Answers(plan_of(nl.Ping("h1", "h2")), [])
+    used = answers.Answers(plan_of(nl.Ping("h1", "h2")), [])
     echoes = struct.pack("<QQQ", 1, NS, 20_500_000) + struct.pack("<QQQ", 2, 2 * NS, answers.NO_VALUE)
-    taken.take(Answer.ECHOES, struct.pack("<II", 0, 0) + echoes)
-    assert taken._echoes == {
+    used.take(Answer.ECHOES, struct.pack("<II", 0, 0) + echoes)
+    assert used._echoes == {
         0: [{"seq": 1, "t_s": 1.0, "rtt_ms": 20.5}, {"seq": 2, "t_s": 2.0, "rtt_ms": None}],
     }
 

@@ -102,7 +102,7 @@ def test_lines_do_to_the_last_bit_what_programs_do_in_the_pocket_kernel(name: st
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("ping -c1 h2", "`ping -c1 h2` is not supported"),
         ("tc qdisc show; cat x", "for the counters of queues see run.queues"),
@@ -119,10 +119,10 @@ def test_lines_do_to_the_last_bit_what_programs_do_in_the_pocket_kernel(name: st
         ("echo 'a", "cannot be split into words: No closing quotation"),
     ],
 )
-def test_unsupported_line_is_refused_with_supported_lines_and_engine(line: str, said: str) -> None:
+def test_unsupported_line_is_refused_with_supported_lines_and_engine(line: str, message: str) -> None:
     with pytest.raises(NotHereError, match=r"no programs.*tc qdisc.*engine='pocket'") as refused:
         nl.run(WIRE, [nl.Command("h1", line)], duration_s=1, engine="library")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_files_are_refused() -> None:
@@ -160,14 +160,14 @@ def test_commands_wait_each_for_its_moment_and_those_of_one_moment_in_their_orde
         nl.Command("h2", "sysctl -w net.ipv4.tcp_sack=1", start_s=0.5),
         nl.Command("r1", "sysctl -qw net.ipv4.tcp_ecn=1", start_s=2),
     )
-    moments_ns, nodes, told = [], [], []
+    moments_ns, nodes, records = [], [], []
     while (next_ns := waiting.next_ns) is not None:
         moments_ns.append(next_ns)
         node, lines = waiting.pop()
         nodes.append(node)
-        told += lines
+        records += lines
     assert moments_ns == [500_000_000, 2_000_000_000, 2_000_000_000] and nodes == ["h2", "h1", "r1"]
-    assert told == [
+    assert records == [
         commands.Setting(f"net.ipv4.tcp_{name}", value) for name, value in (("sack", "1"), ("sack", "0"), ("ecn", "1"))
     ]
     shown = {"net.ipv4.tcp_sack = 1\n", "net.ipv4.tcp_sack = 0\n", ""}
@@ -176,9 +176,9 @@ def test_commands_wait_each_for_its_moment_and_those_of_one_moment_in_their_orde
 
 def made(node: str, command: str) -> list[bytes]:
     """The messages of a command, in a node whose interfaces all have the number 3."""
-    shown, told = lab().run(node, command)
+    shown, records = lab().run(node, command)
     assert not shown
-    return [each.message(lambda _name: 3) for each in told if isinstance(each, TcCommand)]
+    return [each.message(lambda _name: 3) for each in records if isinstance(each, TcCommand)]
 
 
 def test_a_links_lines_are_its_netlink_messages() -> None:
@@ -193,11 +193,13 @@ def test_a_route_that_a_line_changes_is_shown_changed() -> None:
     waiting = lab()
     before = waiting.run("h1", "ip route")[0].splitlines()
     assert waiting.run("h1", "ip r list")[0].splitlines() == before
-    gone = next(line for line in before if " via " in line).split()[0]
-    shown, told = waiting.run("h1", f"ip route del {gone} && ip route show")
-    assert shown.splitlines() == [line for line in before if not line.startswith(gone)] and len(told) == 1
-    shown, told = waiting.run("h1", f"ip route add {gone} via 10.0.0.2 dev h1-eth0\nip route")
-    assert f"{gone} via 10.0.0.2 dev h1-eth0" in shown and len(shown.splitlines()) == len(before) and len(told) == 1
+    destination = next(line for line in before if " via " in line).split()[0]
+    shown, text = waiting.run("h1", f"ip route del {destination} && ip route show")
+    assert shown.splitlines() == [line for line in before if not line.startswith(destination)] and len(text) == 1
+    shown, text = waiting.run("h1", f"ip route add {destination} via 10.0.0.2 dev h1-eth0\nip route")
+    assert (
+        f"{destination} via 10.0.0.2 dev h1-eth0" in shown and len(shown.splitlines()) == len(before) and len(text) == 1
+    )
     assert len(waiting.run("h1", QUICK)[1]) == len(before)
     assert waiting.run("h1", "ip route")[0].count("quickack 1") == len(before)
     # Another node has routes of its own.

@@ -74,11 +74,11 @@ def test_a_fixed_window_gives_a_window_each_rtt() -> None:
 
 
 def test_each_connection_of_two_classes_with_cubic_has_its_own_object() -> None:
-    made = []
+    created = []
 
     class Counting(Reno):
         def __init__(self) -> None:
-            made.append(self)
+            created.append(self)
 
     small = Window()
     small.segments = 4
@@ -93,7 +93,7 @@ def test_each_connection_of_two_classes_with_cubic_has_its_own_object() -> None:
     assert list(found.flows.congestion) == ["Counting", "Window", "cubic"]
     assert (found.flows.goodput_mbps > 0.2).all()
     assert found.flows.goodput_mbps.sum() == pytest.approx(9.5, rel=0.05)
-    assert len(made) == 2
+    assert len(created) == 2
     assert not hasattr(small, "flow")
 
 
@@ -110,7 +110,7 @@ def test_no_network_time_passes_while_a_class_thinks() -> None:
 
 
 def test_class_gets_the_measured_values() -> None:
-    told: list[Any] = []
+    messages: list[Any] = []
     losses: list[Any] = []
 
     class Noting(Reno):
@@ -120,7 +120,7 @@ def test_class_gets_the_measured_values() -> None:
             assert flow.pacing_mbps is None
 
         def on_ack(self, ack: Any) -> None:
-            told.append(ack)
+            messages.append(ack)
             super().on_ack(ack)
 
         def on_loss(self, loss: Any) -> None:
@@ -128,48 +128,48 @@ def test_class_gets_the_measured_values() -> None:
             super().on_loss(loss)
 
     row = run(Noting).flows.iloc[0]
-    assert sum(ack.delivered_segments for ack in told) * 1448 == pytest.approx(row.received_bytes, rel=0.02)
-    rtts_ms = [ack.rtt_ms for ack in told if ack.rtt_ms is not None]
+    assert sum(ack.delivered_segments for ack in messages) * 1448 == pytest.approx(row.received_bytes, rel=0.02)
+    rtts_ms = [ack.rtt_ms for ack in messages if ack.rtt_ms is not None]
     assert min(rtts_ms) >= row.rtt_min_ms - 0.001 >= 40
-    assert np.median([ack.delivery_rate_mbps for ack in told]) == pytest.approx(9.56, rel=0.05)
-    assert all(0 <= ack.in_flight_segments <= 200 and ack.marked_segments == 0 for ack in told)
-    assert [ack.now_s for ack in told] == sorted(ack.now_s for ack in told)
+    assert np.median([ack.delivery_rate_mbps for ack in messages]) == pytest.approx(9.56, rel=0.05)
+    assert all(0 <= ack.in_flight_segments <= 200 and ack.marked_segments == 0 for ack in messages)
+    assert [ack.now_s for ack in messages] == sorted(ack.now_s for ack in messages)
     assert losses
     assert all(loss.lost_segments >= 1 and loss.is_new for loss in losses)
 
 
 def test_every_mark_is_reported_once() -> None:
-    told: list[Any] = []
+    messages: list[Any] = []
 
     class Noting(Reno):
         def on_ack(self, ack: Any) -> None:
-            told.append(ack.marked_segments)
+            messages.append(ack.marked_segments)
             super().on_ack(ack)
 
     marking = path(aqm="codel", queue_packets=None, aqm_options={"ecn": True})
     measured = run(Noting, marking, sysctls={"net.ipv4.tcp_ecn": 1})
-    assert sum(told) == measured.flows.marks[0] > 10
+    assert sum(messages) == measured.flows.marks[0] > 10
 
 
 def test_marks_are_counted_exactly_with_accurate_ecn_and_too_often_without_it() -> None:
     """RFC 3168 repeats ECE until the sender answers with CWR; RFC 9768 (tcp_ecn=3) returns the number of marks."""
 
     def reported_and_marked(tcp_ecn: int) -> tuple[int, int]:
-        told: list[Any] = []
+        messages: list[Any] = []
 
         class Noting(Reno):
             def on_ack(self, ack: Any) -> None:
-                told.append(ack.marked_segments)
+                messages.append(ack.marked_segments)
                 super().on_ack(ack)
 
         marking = path(aqm="codel", queue_packets=None, aqm_options={"ecn": True})
         measured = run(Noting, marking, sysctls={"net.ipv4.tcp_ecn": tcp_ecn})
-        return sum(told), int(measured.queues.marks.max())
+        return sum(messages), int(measured.queues.marks.max())
 
-    told, marked = reported_and_marked(3)
-    assert told == marked > 10
-    told, marked = reported_and_marked(1)
-    assert told > 1.5 * marked
+    messages, marked = reported_and_marked(3)
+    assert messages == marked > 10
+    messages, marked = reported_and_marked(1)
+    assert messages > 1.5 * marked
 
 
 class Scalable(Control):
@@ -248,24 +248,27 @@ def test_timeouts_are_reported_and_reset_the_window_without_a_method() -> None:
 
 def test_lost_syn_is_not_reported_before_the_connection_is_established() -> None:
     """Linux counts a SYN's timeout too, before `on_start`."""
-    told: list[str] = []
+    messages: list[str] = []
 
     class Notes(Control):
         def on_start(self, flow: Any) -> None:
             super().on_start(flow)
-            told.append(f"start {flow.cwnd_segments:g} {flow.ssthresh_segments:g}")
+            messages.append(f"start {flow.cwnd_segments:g} {flow.ssthresh_segments:g}")
 
         def on_ack(self, ack: Any) -> None:
-            told.append("ack")
+            messages.append("ack")
             self.flow.cwnd_segments = 10
 
         def on_timeout(self, loss: Any) -> None:
-            told.append("timeout")
+            messages.append("timeout")
 
     found = run(Notes, path(loss_rate=1.0), changes=[nl.Change(at_s=0.5, link=("r1", "h2"), loss_rate=0.0)])
-    assert told[0].startswith("start") and told[0].endswith("inf") and told[1] == "ack" and "timeout" not in told, told[
-        :4
-    ]
+    assert (
+        messages[0].startswith("start")
+        and messages[0].endswith("inf")
+        and messages[1] == "ack"
+        and "timeout" not in messages
+    ), messages[:4]
     assert found.flows["goodput_mbps"].iloc[0] > 0
 
 

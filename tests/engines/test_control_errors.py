@@ -42,11 +42,11 @@ def test_invalid_window_is_reported_and_ignored(seen: Any) -> None:
         def on_ack(self, ack: Any) -> None:
             self.flow.cwnd_segments = seen
 
-    with pytest.raises(RunError) as told:
+    with pytest.raises(RunError) as raised:
         run(Wrong)
-    assert "h1-h2 Wrong: Wrong.on_ack ended the run at 0.0" in str(told.value)
-    assert "cwnd_segments must be a number of segments from 1 to 100000, got" in str(told.value)
-    assert str(told.value).endswith("self.flow.cwnd_segments = seen")
+    assert "h1-h2 Wrong: Wrong.on_ack ended the run at 0.0" in str(raised.value)
+    assert "cwnd_segments must be a number of segments from 1 to 100000, got" in str(raised.value)
+    assert str(raised.value).endswith("self.flow.cwnd_segments = seen")
 
 
 @pytest.mark.parametrize(
@@ -68,26 +68,26 @@ def test_an_error_in_a_class_ends_the_run_with_its_line() -> None:
 
     with pytest.raises(
         RunError, match=r"Wrong\.on_loss ended the run at .* s: AttributeError: .* has no attribute 'window'"
-    ) as told:
+    ) as raised:
         run(Wrong)
-    assert "self.flow.cwnd_segments = self.window / 2" in str(told.value)
-    assert "\n" not in str(told.value)
+    assert "self.flow.cwnd_segments = self.window / 2" in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         (lambda flow: setattr(flow, "cwnd", 5), r"flow.cwnd is unknown: .*ect; did you mean cwnd_segments\?"),
         (lambda flow: flow.window, r"flow.window is unknown: got 'window'; allowed: now_s, .*, ect\."),
         (lambda flow: sys.exit(), r"SystemExit\."),
     ],
 )
-def test_unknown_field_and_exit_are_reported(wrong: Any, told: str) -> None:
+def test_unknown_field_and_exit_are_reported(wrong: Any, message: str) -> None:
     class Wrong(Control):
         def on_start(self, flow: Any) -> None:
             wrong(flow)
 
-    with pytest.raises(RunError, match=rf"Wrong\.on_start ended the run at .*{told} In line \d+: "):
+    with pytest.raises(RunError, match=rf"Wrong\.on_start ended the run at .*{message} In line \d+: "):
         run(Wrong)
 
 
@@ -129,11 +129,11 @@ def test_a_loop_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
             while True:
                 pass
 
-    told = r"Endless\.on_ack ended the run at 0\.\d+ s: it did not return within 0\.3 s of computing\. In line "
-    with pytest.raises(RunError, match=told):
+    text = r"Endless\.on_ack ended the run at 0\.\d+ s: it did not return within 0\.3 s of computing\. In line "
+    with pytest.raises(RunError, match=text):
         run(Endless)
     # In a sweep's threads there is no alarm.
-    with pytest.raises(SweepError, match=told):
+    with pytest.raises(SweepError, match=text):
         nl.sweep([nl.Scenario(path(), [nl.Tcp("h1", "h2", congestion=Endless)], 1.0)], progress=False)
 
 

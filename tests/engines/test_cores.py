@@ -74,17 +74,17 @@ def test_users_with_directories_of_their_own_take_cpus_of_their_own(
 ) -> None:
     """The locks are in one place whatever TMPDIR is, with an umask that leaves others nothing too."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    taken = []
+    answers = []
     before = os.umask(0o077)
     try:
         with ExitStack() as stack:
             for user in ("ann", "bob"):
                 (tmp_path / user).mkdir()
                 monkeypatch.setenv("TMPDIR", str(tmp_path / user))
-                taken.append(stack.enter_context(cores.cpu_slot())[0])
+                answers.append(stack.enter_context(cores.cpu_slot())[0])
     finally:
         os.umask(before)
-    assert sorted(taken) == [0, 1]
+    assert sorted(answers) == [0, 1]
     assert stat.S_IMODE((tmp_path / "cpus").stat().st_mode) == 0o1777
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o644 for path in (tmp_path / "cpus").iterdir())
 

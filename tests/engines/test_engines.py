@@ -24,10 +24,10 @@ def test_an_engine_object_is_taken_as_it_is() -> None:
     assert engines.choose(fake) is fake
 
 
-@pytest.mark.parametrize("wanted", ["docker", "Pocket", 5, FakeEngine, object()])
-def test_unknown_engine_is_reported_in_a_sentence(wanted: Any) -> None:
+@pytest.mark.parametrize("expected", ["docker", "Pocket", 5, FakeEngine, object()])
+def test_unknown_engine_is_reported_in_a_sentence(expected: Any) -> None:
     with pytest.raises(EngineError, match="^engine: got .*; allowed: pocket, native, library"):
-        engines.choose(wanted)
+        engines.choose(expected)
 
 
 def test_the_environment_chooses_when_nobody_else_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,8 @@ def test_a_group_of_processes_is_found_with_its_state_and_time() -> None:
 
 def test_processor_time_is_what_a_process_and_its_ended_children_took(monkeypatch: pytest.MonkeyPatch) -> None:
     """By proc(5): fields 14 to 17 of stat, and the state is field 3."""
-    taken = {14: 1, 15: 20, 16: 300, 17: 4000}
-    fields = [b"S", *(str(taken.get(number, 7)).encode() for number in range(4, 53))]
+    answers = {14: 1, 15: 20, 16: 300, 17: 4000}
+    fields = [b"S", *(str(answers.get(number, 7)).encode() for number in range(4, 53))]
     monkeypatch.setattr(sandbox, "_members", lambda _group: [fields, fields])
     assert sandbox.group_state(1) == (2 * 4321 / os.sysconf("SC_CLK_TCK"), True)
     monkeypatch.setattr(sandbox, "_members", lambda _group: [fields, [b"R", *fields[1:]]])

@@ -34,9 +34,9 @@ def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
 ) -> None:
     if returncode == 0 and garbled is None and asked == set(HOST_PARTS):
         return
-    said = json.dumps(dict.fromkeys(asked, "")) if garbled is None else garbled
+    text = json.dumps(dict.fromkeys(asked, "")) if garbled is None else garbled
     with pytest.MonkeyPatch.context() as patch:
-        answer_as_kernel(patch, said, returncode, "unshare: Operation not permitted")
+        answer_as_kernel(patch, text, returncode, "unshare: Operation not permitted")
         for ask in (host_kernel.kernel_errors, host_kernel.missing_parts, NativeEngine().differences):
             with pytest.raises(
                 EngineError,
@@ -59,8 +59,8 @@ def test_missing_parts_are_the_refused_ones(refused: set[str]) -> None:
     assert features.ok == (not refused - set(host_kernel.NEEDED_PARTS))
     for found in (links, features):
         assert bool(found.remedy) == (not found.ok)
-    said = links.finding + features.finding
-    assert all(name in said for name in refused)
+    text = links.finding + features.finding
+    assert all(name in text for name in refused)
 
 
 @pytest.mark.root
@@ -69,18 +69,18 @@ def test_this_machines_kernel_refuses_what_its_configuration_leaves_out() -> Non
     if not CONFIG.exists():
         pytest.skip("this machine's kernel does not show its configuration")
     configured = read_config(gzip.decompress(CONFIG.read_bytes()).decode())
-    told = host_kernel.kernel_errors()
+    text = host_kernel.kernel_errors()
     for name in HOST_PARTS:
         if configured.get(PARTS[name].symbol) == "y":
-            assert not told[name], (name, told[name])
-        elif configured.get(PARTS[name].symbol) != "m" and told[name] is not None:
-            assert "No such file" in told[name], (name, told[name])
+            assert not text[name], (name, text[name])
+        elif configured.get(PARTS[name].symbol) != "m" and text[name] is not None:
+            assert "No such file" in text[name], (name, text[name])
 
 
 @pytest.mark.root
 def test_dependants_of_a_refused_part_are_not_probed() -> None:
-    told = host_kernel.kernel_errors()
-    assert (told["mirred"] is None) == (told["matchall"] != "")
+    result = host_kernel.kernel_errors()
+    assert (result["mirred"] is None) == (result["matchall"] != "")
 
 
 RELEASE = "6.12.30-amd64"
@@ -112,10 +112,10 @@ def test_remedies_fit_the_machine(
     says_not: str,
 ) -> None:
     stand_at(monkeypatch, tmp_path, system, release, mark)
-    said = host_kernel.remedy(["netem", "vegas"])
-    assert "could not load the modules sch_netem, tcp_vegas." in said
-    assert says in said and says_not not in said
-    assert said.endswith("The pocket and the library engine bring their own kernel.")
+    text = host_kernel.remedy(["netem", "vegas"])
+    assert "could not load the modules sch_netem, tcp_vegas." in text
+    assert says in text and says_not not in text
+    assert text.endswith("The pocket and the library engine bring their own kernel.")
 
 
 def stand_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, system: str | None, release: str, mark: str = "") -> None:
@@ -161,9 +161,9 @@ def test_a_module_is_looked_for_only_where_there_can_be_one(
     says_not: list[str],
 ) -> None:
     stand_at(monkeypatch, tmp_path, "ID=ubuntu\n", release)
-    said = host_kernel.remedy(missing)
-    assert all(words in said for words in says), said
-    assert not any(words in said for words in says_not), said
+    text = host_kernel.remedy(missing)
+    assert all(words in text for words in says), text
+    assert not any(words in text for words in says_not), text
 
 
 def test_a_run_is_refused_for_what_its_own_plan_needs_with_what_helps(

@@ -78,11 +78,11 @@ def test_random_moments_are_those_that_python_draws(seed: int) -> None:
     for left in range(total, 0, -1):
         left_share *= chance.random() ** (1 / left)
         moments.append(int((1 - left_share) * duration_s * 1e9))
-    wanted = [0] * 1000
+    expected = [0] * 1000
     for moment in moments:
-        wanted[moment // 1_000_000] += 1
+        expected[moment // 1_000_000] += 1
     got = [round(mbps * 1e6 * 0.001 / 8000) for mbps in found.intervals.goodput_mbps]
-    assert got == wanted[: len(got)] and sum(got) > 0.99 * total
+    assert got == expected[: len(got)] and sum(got) > 0.99 * total
 
 
 def test_a_number_of_bytes_arrives_whole_and_ends_the_flow() -> None:

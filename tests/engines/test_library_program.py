@@ -35,10 +35,10 @@ def test_small_plans_run_in_a_quarter_of_the_memory_with_the_same_bytes(monkeypa
     assert engine.is_small(small.plan())
     ours = nl.run(small, engine="library", progress=False)
     monkeypatch.setattr(engine, "is_small", lambda plan: False)
-    theirs = nl.run(small, engine="library", progress=False)
-    assert (ours.settings["memory_mb"], theirs.settings["memory_mb"]) == (256, 1024)
+    other = nl.run(small, engine="library", progress=False)
+    assert (ours.settings["memory_mb"], other.settings["memory_mb"]) == (256, 1024)
     for name in ("flows", "intervals", "queues", "streams"):
-        pd.testing.assert_frame_equal(getattr(ours, name), getattr(theirs, name))
+        pd.testing.assert_frame_equal(getattr(ours, name), getattr(other, name))
 
 
 def test_an_unknown_request_ends_in_a_sentence_and_not_in_a_hang() -> None:

@@ -37,10 +37,10 @@ print(json.dumps({{**run.to_dict(), "name": run.artifacts.read_text("name.txt"),
 @pytest.mark.pocket
 def test_the_native_engine_inside_a_guest() -> None:
     """`engine="native"` as root of a kernel that has netem: no pocket kernel in between, same numbers."""
-    told = json_printed_by(PROGRAM, within_s=(20, 150), scenario=json.dumps(INNER.to_dict()))
-    inner = nl.Run.from_dict(told)
-    assert told["name"] == "h1\n"
-    assert told["refusals"] == dict.fromkeys(HOST_PARTS, ""), "it has everything, though no `dummy` device"
+    result = json_printed_by(PROGRAM, within_s=(20, 150), scenario=json.dumps(INNER.to_dict()))
+    inner = nl.Run.from_dict(result)
+    assert result["name"] == "h1\n"
+    assert result["refusals"] == dict.fromkeys(HOST_PARTS, ""), "it has everything, though no `dummy` device"
     assert inner.settings["engine"] == "native"
     assert inner.settings["clock"] == "real"
     flow = inner.flows.iloc[0]
@@ -84,8 +84,8 @@ def follows_its_changes(run: nl.Run) -> None:
 
 @pytest.mark.pocket
 def test_links_change_and_follow_a_trace_inside_a_guest() -> None:
-    told = json_printed_by(CHANGING, within_s=(25, 150), scenario=json.dumps(CHANGED.to_dict()))
-    follows_its_changes(nl.Run.from_dict(told))
+    text = json_printed_by(CHANGING, within_s=(25, 150), scenario=json.dumps(CHANGED.to_dict()))
+    follows_its_changes(nl.Run.from_dict(text))
 
 
 @pytest.mark.root
@@ -171,8 +171,8 @@ print(json.dumps(told))
 
 @pytest.mark.pocket
 def test_a_native_run_or_lab_that_is_killed_leaves_nothing() -> None:
-    told = json_printed_by(KILLED, within_s=(30, 150))
-    assert told["sleeping"] == 8, "all four were at work, with two programs each"
-    assert told["left"] == []
-    assert told["files"] == []
-    assert told["more"] == [], "neither interfaces nor directories"
+    result = json_printed_by(KILLED, within_s=(30, 150))
+    assert result["sleeping"] == 8, "all four were at work, with two programs each"
+    assert result["left"] == []
+    assert result["files"] == []
+    assert result["more"] == [], "neither interfaces nor directories"

@@ -195,7 +195,7 @@ def test_programs_share_a_network_with_tcp_and_with_each_other_and_live_ones_go_
 
 @pytest.mark.library
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         (
             lambda program: program.send("hello"),
@@ -216,7 +216,7 @@ def test_programs_share_a_network_with_tcp_and_with_each_other_and_live_ones_go_
         (lambda program: 1 / 0, "ZeroDivisionError: division by zero. In line "),
     ],
 )
-def test_mistakes_in_a_program_end_the_run_with_a_sentence(wrong: Any, told: str) -> None:
+def test_mistakes_in_a_program_end_the_run_with_a_sentence(wrong: Any, message: str) -> None:
     class Wrong(Sender):
         def on_start(self, program: Any) -> None:
             wrong(program)
@@ -224,7 +224,7 @@ def test_mistakes_in_a_program_end_the_run_with_a_sentence(wrong: Any, told: str
     with pytest.raises(RunError) as error:
         run(Wrong, Receiver)
     assert str(error.value).startswith("h1-h2 Wrong: Wrong.on_start ended the run at 0 s: ")
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.library
@@ -250,11 +250,11 @@ def asked(
     both: program_pair.ProgramPair, now_s: float, event: int, end: int, data: bytes = b""
 ) -> tuple[float | None, list[bytes]]:
     """Return a program's timer and datagrams after a call of the kernel (protocol.h: time, port, event, end)."""
-    told = both.answer(struct.pack("<QIIII", round(now_s * 1e9), 5001, event, end, 0) + data)
-    (timer,), at, sent = struct.unpack_from("<Q", told), 8, []
-    while at < len(told):
-        (length,) = struct.unpack_from("<I", told, at)
-        sent.append(told[at + 4 : at + 4 + length])
+    text = both.answer(struct.pack("<QIIII", round(now_s * 1e9), 5001, event, end, 0) + data)
+    (timer,), at, sent = struct.unpack_from("<Q", text), 8, []
+    while at < len(text):
+        (length,) = struct.unpack_from("<I", text, at)
+        sent.append(text[at + 4 : at + 4 + length])
         at += 4 + length
     return None if timer == 2**64 - 1 else timer / 1e9, sent
 
@@ -371,7 +371,7 @@ def test_piece_of_a_sender_that_reads_nothing_is_found_in_its_output() -> None:
 def test_mistake_in_a_call_is_reported_with_the_parameters() -> None:
     log = delivery.DeliveryLog(None)
     sender, receiver = (delivery.ProgramInterface(log, receives) for receives in (False, True))
-    for call, said in (
+    for call, text in (
         (lambda: sender.send(b""), "takes 1 to 1472 bytes.*got 0"),
         (lambda: sender.send(bytes(1473)), "got 1473"),
         (lambda: sender.send("hello"), "takes bytes.*got 'hello'"),
@@ -383,7 +383,7 @@ def test_mistake_in_a_call_is_reported_with_the_parameters() -> None:
         (lambda: receiver.read(1), "read\\(\\) is for the sender"),
         (lambda: sender.deliver(b"x"), "deliver\\(\\) is for the receiver"),
     ):
-        with pytest.raises(NetlabError, match=said):
+        with pytest.raises(NetlabError, match=text):
             call()
     for data in (b"x", bytearray(1472), memoryview(b"x")):
         receiver.send(data)

@@ -87,11 +87,11 @@ def test_requests_have_a_flow_for_each_connection_with_the_sizes_and_the_pauses(
     found = flows(item)
     assert [(each["kind"], each["stream"], each["port"]) for each in found] == [(5, 0, 5001), (5, 1, 5002)]
     for each in found:
-        asked = {
+        requested = {
             name: each[name]
             for name in ("request_bytes", "response_bytes", "think_ns", "connections", "interval_ns", "count")
         }
-        assert asked == {
+        assert requested == {
             "request_bytes": 70, "response_bytes": 5000, "think_ns": 250_000_000, "connections": 2, "interval_ns": 10**9, "count": 9,
         }  # fmt: skip
         assert each["congestion"].rstrip(b"\0") == b"cubic"
@@ -177,12 +177,12 @@ def test_messages_go_in_batches_no_larger_than_the_most_in_their_order(monkeypat
     small = prepared_requests(plan_of())
     assert {node: list(itertools.chain(*batches)) for node, batches in small.batches.items()} == lines
     assert sum(map(len, small.batches.values())) > sum(map(len, whole.batches.values()))
-    told = [[data for kind, data in frames(each.take()) if kind == Request.NETLINK] for each in (whole, small)]
+    texts = [[data for kind, data in frames(each.take()) if kind == Request.NETLINK] for each in (whole, small)]
     # A message that is larger than a batch is sent alone.
-    assert all(len(data) <= 300 or len(list(messages(data))) == 1 for data in told[1])
-    sizes = [[size for data in each for size in messages(data)] for each in told]
+    assert all(len(data) <= 300 or len(list(messages(data))) == 1 for data in texts[1])
+    sizes = [[size for data in each for size in messages(data)] for each in texts]
     assert sizes[0] == sizes[1] and len(sizes[0]) == sum(map(len, lines.values()))
-    assert all(data for each in told for data in each)
+    assert all(data for each in texts for data in each)
 
 
 def messages(data: bytes) -> Iterator[int]:
@@ -197,11 +197,11 @@ def messages(data: bytes) -> Iterator[int]:
 def test_refusal_is_reported_as_the_possible_lines() -> None:
     requests = prepared_requests(plan_of())
     requests.batches = {1: [["first", "second"], ["third"]]}
-    said = requests.explain("netlink 1 0 File exists")
-    assert said == "The kernel refused a line in h2 (File exists). It is one of: first; third"
+    text = requests.explain("netlink 1 0 File exists")
+    assert text == "The kernel refused a line in h2 (File exists). It is one of: first; third"
     assert requests.explain("netlink 1 1 Busy").endswith("It is one of: second")
-    said = requests.explain("setting 2 net/ipv4/tcp_sack Invalid argument")
-    assert said == "The setting net.ipv4.tcp_sack was refused in r1: Invalid argument."
+    text = requests.explain("setting 2 net/ipv4/tcp_sack Invalid argument")
+    assert text == "The setting net.ipv4.tcp_sack was refused in r1: Invalid argument."
     assert "in the whole kernel: no." in requests.explain("setting -1 net/core/x no")
     assert requests.explain("out of memory") == "out of memory"
 

@@ -41,18 +41,18 @@ class Script:
     def send(self, requests: bytes) -> None:
         for kind, data in frames(requests):
             self.asked.append((kind, data))
-            if (said := self.says(kind, data)) is not None:
-                self.answers += said
+            if (text := self.says(kind, data)) is not None:
+                self.answers += text
             elif kind in (Request.BEGIN, Request.ADVANCE, Request.FINISH, Request.STOP, Request.UNTAP, Request.TABLES):
                 if kind in (Request.ADVANCE, Request.FINISH):
                     (self.now_ns,) = struct.unpack_from("<Q", data)
                 self.answers += answer(Answer.NOW, struct.pack("<QQ", self.now_ns, 5))
 
     def listen(self, on_answers: Callable[[bytes], bool], _on_wait: object) -> None:
-        told, self.answers = self.answers, b""
-        for at in range(0, len(told), self.pieces):
-            if on_answers(told[at : at + self.pieces]):
-                assert at + self.pieces >= len(told)
+        text, self.answers = self.answers, b""
+        for at in range(0, len(text), self.pieces):
+            if on_answers(text[at : at + self.pieces]):
+                assert at + self.pieces >= len(text)
 
     def close(self) -> str:
         self.closed += 1

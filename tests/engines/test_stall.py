@@ -24,9 +24,9 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(stall, "time", made)
-    return made
+    created = Clock()
+    monkeypatch.setattr(stall, "time", created)
+    return created
 
 
 def test_a_clock_that_stands_still_is_noticed_after_the_limit_and_not_before(clock: Clock) -> None:
@@ -100,10 +100,12 @@ def test_a_program_that_computes_for_less_than_the_limit_is_waited_for(
 
 @pytest.mark.pocket
 def test_progress_is_reported_in_fifty_steps_at_any_interval() -> None:
-    told: list[float] = []
+    messages: list[float] = []
     traffic = [nl.Tcp("h1", "h2"), nl.Ping("h1", "h2")]
-    run = nl.run(network(), traffic, 10, interval_s=5, engine="pocket", progress=lambda done, _whole: told.append(done))
-    assert 40 <= len(told) <= 60 and told == sorted(told)
+    run = nl.run(
+        network(), traffic, 10, interval_s=5, engine="pocket", progress=lambda done, _whole: messages.append(done)
+    )
+    assert 40 <= len(messages) <= 60 and messages == sorted(messages)
     library = nl.run(network(), traffic, 10, interval_s=5, engine="library", progress=False)
     for name in ("flows", "intervals", "queues", "pings"):
         assert getattr(run, name).equals(getattr(library, name)), name

@@ -36,9 +36,9 @@ def portable() -> LibraryKernel:
 def test_every_plan_gives_the_native_programs_bytes(
     name: str, native: LibraryKernel, portable: LibraryKernel, tmp_path: Path
 ) -> None:
-    wanted, _ = webassembly.answers(native, PLANS[name])
-    assert webassembly.answers(portable, PLANS[name])[0] == wanted
-    assert in_node_with_a_check_of_each_swap(portable, PLANS[name], tmp_path) == wanted
+    expected, _ = webassembly.answers(native, PLANS[name])
+    assert webassembly.answers(portable, PLANS[name])[0] == expected
+    assert in_node_with_a_check_of_each_swap(portable, PLANS[name], tmp_path) == expected
 
 
 def published_by_table() -> dict[str, Scenario]:
@@ -64,15 +64,15 @@ def test_no_stack_that_is_swapped_holds_a_listed_function(name: str, portable: L
 def in_node_with_a_check_of_each_swap(kernel: LibraryKernel, scenario: Scenario, folder: Path) -> bytes:
     found = folder / "found"
     words = (kernel.path.parent / library_build.SYMBOLS, wasm.HOME / "atomic.txt", found)
-    said, _ = webassembly.answers(webassembly.in_node(kernel, folder, *map(str, words)), scenario)
+    text, _ = webassembly.answers(webassembly.in_node(kernel, folder, *map(str, words)), scenario)
     assert not found.exists(), f"in atomic.txt, and on a stack that was swapped: {set(found.read_text().split())}"
-    return said
+    return text
 
 
 def test_a_live_network_does_the_same(
     native: LibraryKernel, portable: LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = []
+    messages = []
     for kernel in (native, portable, webassembly.in_node(portable, tmp_path)):
         monkeypatch.setenv("NETLAB_LIBRARY", str(kernel.path))
         with nl.live(nl.topologies.dumbbell(1, rate_mbps=5, delay_ms=10, queue_packets=20), engine="library") as lab:
@@ -81,21 +81,21 @@ def test_a_live_network_does_the_same(
             lab.link("r1", "r2").change(rate_mbps=2)
             lab.advance(1)
             flow.stop()
-            told.append((lab.flows.to_json(), lab.queues.to_json()))
-    assert told[0] == told[1] == told[2]
+            messages.append((lab.flows.to_json(), lab.queues.to_json()))
+    assert messages[0] == messages[1] == messages[2]
 
 
 def test_a_refused_setting_is_the_same_sentence(
     native: LibraryKernel, portable: LibraryKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = []
+    messages = []
     for kernel in (native, portable):
         monkeypatch.setenv("NETLAB_LIBRARY", str(kernel.path))
         topology = nl.topologies.dumbbell(1, rate_mbps=5, delay_ms=10, queue_packets=20)
         with pytest.raises(RunError) as error:
             nl.run(topology, [nl.Ping("h1", "h2")], engine="library", duration_s=1, sysctls={"net.ipv4.tcp_sack": "x"})
-        said.append(str(error.value))
-    assert said[0] == said[1]
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
 
 
 def test_a_run_of_a_millisecond_takes_well_under_a_second(portable: LibraryKernel) -> None:

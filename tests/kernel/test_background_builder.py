@@ -52,8 +52,8 @@ def test_builder_reports_progress_and_leaves_nothing_when_done(
 def test_processes_that_look_see_no_build_in_each_other_and_keep_none_from_beginning(
     monkeypatch: pytest.MonkeyPatch, own_cache: Path
 ) -> None:
-    begun = []
-    monkeypatch.setattr(building, "build", lambda **_words: begun.append(True))
+    started = []
+    monkeypatch.setattr(building, "build", lambda **_words: started.append(True))
     own_cache.mkdir()
     file = own_cache / "pocket-kernel.json"
     file.touch()
@@ -69,7 +69,7 @@ def test_processes_that_look_see_no_build_in_each_other_and_keep_none_from_begin
         assert found == [None] * len(found) and [each.poll() for each in lookers] == [None, None]
         for count in range(1, 21):
             file.touch()
-            assert background_builder.main() == 0 and len(begun) == count
+            assert background_builder.main() == 0 and len(started) == count
     finally:
         for each in lookers:
             each.kill()

@@ -130,8 +130,8 @@ def with_makefile(source: Path, old: str, new: str) -> None:
 @pytest.fixture
 def takes_all(source: Path) -> Path:
     """A source whose configuration takes every line of the fragment."""
-    wanted = fragment.parse((edits.RECIPE / "pocket.config").read_text())
-    (source / "wanted").write_text(fragment.render(wanted, (7, 3, 4)))
+    expected = fragment.parse((edits.RECIPE / "pocket.config").read_text())
+    (source / "wanted").write_text(fragment.render(expected, (7, 3, 4)))
     with_makefile(source, "\t@true\n", "\t@cat wanted >> .config\n")
     return source
 
@@ -220,10 +220,10 @@ def test_without_a_library_kernel_the_pocket_kernel_is_built_and_the_reason_kept
 def test_foreign_program_is_built_by_its_compiler_and_kept_apart(
     takes_all: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: dict[str, object] = {}
+    result: dict[str, object] = {}
 
     def record(tree: Path, target: Path, version: Version, **words: object) -> None:
-        told.update(words)
+        result.update(words)
         compile_into(tree, target, version)
 
     other = next(machine for machine in MACHINES if machine != platform.machine())
@@ -234,8 +234,8 @@ def test_foreign_program_is_built_by_its_compiler_and_kept_apart(
     compiler.write_text('#!/bin/sh\nexec gcc "$@"\n')
     compiler.chmod(0o755)
     monkeypatch.setenv("PATH", f"{compiler.parent}:{os.environ['PATH']}")
-    made = building.build_for(other, takes_all)
-    assert (made.machine, told["machine"], told["cross"]) == (other, other, f"{other}-linux-gnu-")
+    created = building.build_for(other, takes_all)
+    assert (created.machine, result["machine"], result["cross"]) == (other, other, f"{other}-linux-gnu-")
     assert library_kernel.builds() == []
     have = shutil.which
     monkeypatch.setattr(shutil, "which", lambda name: None if name == f"{other}-linux-gnu-gcc" else have(name))

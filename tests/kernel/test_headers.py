@@ -28,12 +28,12 @@ def tree(tmp_path):
 
 
 def compile_one(tree, name, *flags):
-    made = tree / f"{name}.o"
+    created = tree / f"{name}.o"
     words = ["sh", "headers/cc", "-Iown", *flags, "-DKBUILD_BASENAME=1", "-DKBUILD_MODFILE=1", "-D__KBUILD_MODNAME=1"]
     subprocess.run(
-        [*words, f'-DKBUILD_MODNAME="{name}!"', "-c", "-o", str(made), f"kernel/{name}.c"], cwd=tree, check=True
+        [*words, f'-DKBUILD_MODNAME="{name}!"', "-c", "-o", str(created), f"kernel/{name}.c"], cwd=tree, check=True
     )
-    return made.read_bytes()
+    return created.read_bytes()
 
 
 def test_headers_are_read_once_and_each_file_keeps_its_own_name(tree):
@@ -55,8 +55,8 @@ def test_a_file_with_other_flags_or_another_use_of_a_name_is_compiled_as_asked(t
 
 
 def test_the_compiler_answers_questions_as_gcc_does(tree):
-    said, gcc = (
+    output, gcc = (
         subprocess.run([*words, "--version"], cwd=tree, capture_output=True, check=True).stdout
         for words in (["sh", "headers/cc"], ["gcc"])
     )
-    assert said == gcc
+    assert output == gcc

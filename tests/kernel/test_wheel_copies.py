@@ -123,8 +123,8 @@ def test_missing_commands_of_student_wheels_name_the_package_to_install(
     assert {name for table in tables for name in table} == set(contributions.NOT_IN_THE_WHEEL)
     present = {name: row for name, row in cli.commands().items() if name not in contributions.NOT_IN_THE_WHEEL}
     monkeypatch.setattr(cli, "commands", lambda: present)
-    for word, wanted in (("grade", "pip install the file netlab_classroom-"), ("kernel", "clone of netlab")):
+    for word, expected in (("grade", "pip install the file netlab_classroom-"), ("kernel", "clone of netlab")):
         with pytest.raises(SystemExit):
             cli.main([word, "1"])
-        assert wanted in capsys.readouterr().err
+        assert expected in capsys.readouterr().err
     assert (IMPORT_ROOT / "netlab_classroom").is_dir()

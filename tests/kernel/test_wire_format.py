@@ -63,15 +63,15 @@ def test_a_structure_has_its_fields_in_order_and_padding_for_zeros() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "said"),
+    ("field", "message"),
     [
         ("uint32_t a; uint64_t b;", "there is a hole before b"),
         ("short a;", "has the type short, which has no code"),
         ("uint64_t *a;", "has no layout"),
     ],
 )
-def test_a_field_without_a_layout_is_named(field: str, said: str) -> None:
-    with pytest.raises(WireFormatError, match=said):
+def test_a_field_without_a_layout_is_named(field: str, message: str) -> None:
+    with pytest.raises(WireFormatError, match=message):
         structures(f"struct wrong {{\n\t{field}\n}};")
 
 

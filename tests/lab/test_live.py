@@ -42,9 +42,9 @@ def shared() -> Iterator[Lab]:
 
 def test_a_command_runs_in_a_host_and_network_time_passes_for_it(shared: Lab) -> None:
     before_s = shared.now_s
-    said = shared["h1"].run("ping -c3 -i1 h2")
-    assert said.exit_code == 0
-    assert "3 received, 0% packet loss" in said
+    text = shared["h1"].run("ping -c3 -i1 h2")
+    assert text.exit_code == 0
+    assert "3 received, 0% packet loss" in text
     assert 2 < shared.now_s - before_s < 3
 
 
@@ -94,8 +94,8 @@ def test_a_shell_keeps_its_directory_and_variables(shared: Lab) -> None:
 
 
 def test_the_exit_code_and_the_error_output_come_back(shared: Lab) -> None:
-    said = shared["h1"].run("echo good; echo bad >&2; exit 3")
-    assert (said, said.exit_code) == ("good\nbad\n", 3)
+    text = shared["h1"].run("echo good; echo bad >&2; exit 3")
+    assert (text, text.exit_code) == ("good\nbad\n", 3)
 
 
 def test_text_comes_as_it_is_printed(shared: Lab) -> None:
@@ -173,8 +173,8 @@ def test_a_link_takes_other_properties_while_it_carries_traffic() -> None:
         lab.advance(2)
         assert lab.topology.links[1].forward.delay_ms == 20
         assert lab.topology.links[1].backward.delay_ms == 50
-        said = lab["h1"].run("ping -c1 h2")
-        assert 70 <= float(said.partition("time=")[2].split()[0]) < 75
+        text = lab["h1"].run("ping -c1 h2")
+        assert 70 <= float(text.partition("time=")[2].split()[0]) < 75
 
 
 def test_a_link_that_is_cut_loses_and_one_that_is_mended_carries(shared: Lab) -> None:
@@ -221,8 +221,8 @@ def test_nothing_in_a_lab_sleeps_longer_than_it_asked_for(shared: Lab) -> None:
 
 def test_a_loss_rate_that_is_added_shows(shared: Lab) -> None:
     shared.link("h1", "r1").change(loss_rate=0.5)
-    said = shared["h1"].run("ping -c200 -i0.1 -q h2")
-    lost = float(said.partition("received, ")[2].partition("%")[0])
+    text = shared["h1"].run("ping -c200 -i0.1 -q h2")
+    lost = float(text.partition("received, ")[2].partition("%")[0])
     # Half of the requests and half of the replies: three of four. 200 draws: a deviation of 3 %.
     assert 65 < lost < 85
     shared.link("h1", "r1").change(loss_rate=0.0)

@@ -22,14 +22,14 @@ class Lab(dict):
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
     monkeypatch.setattr(magics, "_labs", [])
-    asked: list[str] = []
+    calls: list[str] = []
 
     def run(lines, on_text):
-        asked.append(lines)
+        calls.append(lines)
         on_text("pong\n")
         return SimpleNamespace(exit_code=3)
 
-    found = Lab(h1=SimpleNamespace(run=run, asked=asked), r1=SimpleNamespace(run=run, asked=asked))
+    found = Lab(h1=SimpleNamespace(run=run, asked=calls), r1=SimpleNamespace(run=run, asked=calls))
     magics.note(found)
     return found
 
@@ -64,9 +64,9 @@ def test_a_closed_lab_is_not_spoken_to(lab: Lab) -> None:
 def test_a_cell_is_run_as_it_stands_and_streams(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     magics.host("h1", "ping -c1 h2\n")
     assert lab["h1"].asked == ["\nping -c1 h2\n"]
-    said = capsys.readouterr()
-    assert said.out == "pong\n"
-    assert "exit code 3" in said.err
+    output = capsys.readouterr()
+    assert output.out == "pong\n"
+    assert "exit code 3" in output.err
 
 
 def test_error_for_a_missing_program_passes_through_the_magic(lab: Lab) -> None:

@@ -80,15 +80,15 @@ def test_a_script_that_was_written_reads_back_as_the_same_network(topology: Topo
 
 
 @pytest.mark.parametrize(
-    ("link", "said"),
+    ("link", "message"),
     [
         (Link("h1", "h2", rate_mbps=5, aqm="codel"), "codel"),
         (Link("h1", "h2", medium="802.11g"), "shared medium such as '802.11g'"),
         (Link("h1", "h2", duplicate_rate=0.1), "no duplicates"),
     ],
 )
-def test_features_that_mininet_lacks_are_reported(link: Link, said: str) -> None:
-    with pytest.raises(ScenarioError, match=said):
+def test_features_that_mininet_lacks_are_reported(link: Link, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
         Topology(["h1", "h2"], links=[link]).to_mininet()
 
 

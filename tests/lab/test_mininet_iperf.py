@@ -32,13 +32,13 @@ def output_of(tmp_path: Path, script: str, keys: str = "") -> str:
     path.write_text(textwrap.dedent(TWO_HOSTS) + textwrap.dedent(script))
     parts: list[str] = []
     finished = run_script([str(path)], write=parts.append, directory=tmp_path, keys=keys, wall_limit_s=300)
-    said = "".join(parts)
-    assert finished.code == 0, said
-    return said
+    text = "".join(parts)
+    assert finished.code == 0, text
+    return text
 
 
 def test_iperf_gives_the_rates_of_server_and_client_in_the_format_that_was_asked_for(tmp_path: Path) -> None:
-    said = output_of(
+    records = output_of(
         tmp_path,
         """
         print(net.iperf(net.hosts, fmt="m", seconds=2))
@@ -48,7 +48,7 @@ def test_iperf_gives_the_rates_of_server_and_client_in_the_format_that_was_asked
         print("sent", h1.cmd("tc -s qdisc show dev h1-eth0 | grep Sent | head -1").split()[1])
         """,
     )
-    tcp, short, slow, fast = (re.findall(r"'([^']*)'", line) for line in said.splitlines() if line.startswith("["))
+    tcp, short, slow, fast = (re.findall(r"'([^']*)'", line) for line in records.splitlines() if line.startswith("["))
     # 10 Mbit/s carry 1448 bytes of data in 1514 of Ethernet frame: 9.56 Mbit/s. To this come, once, the 15 kB of Mininet's
     # bucket: 0.06 Mbit/s over 2 s. A client counts what is queued, too.
     assert [rate.split()[1] for rate in tcp] == ["Mbits/sec", "Mbits/sec"]
@@ -61,7 +61,7 @@ def test_iperf_gives_the_rates_of_server_and_client_in_the_format_that_was_asked
 
 
 def test_iperf_without_arguments_measures_over_mininets_default_switch(tmp_path: Path) -> None:
-    said = output_of(
+    text = output_of(
         tmp_path,
         """
         from mininet.topo import SingleSwitchTopo
@@ -71,12 +71,12 @@ def test_iperf_without_arguments_measures_over_mininets_default_switch(tmp_path:
         """,
     )
     # 1448 bytes of data in 1514 of Ethernet frame, and the 15 kB of the bucket over 4 s.
-    found = re.search(r"^LinuxBridge \['(4\.\d+) Mbits/sec', '[\d.]+ Mbits/sec'\]$", said, re.MULTILINE)
-    assert found is not None and 4.7 < float(found[1]) <= 4.82, said
+    found = re.search(r"^LinuxBridge \['(4\.\d+) Mbits/sec', '[\d.]+ Mbits/sec'\]$", text, re.MULTILINE)
+    assert found is not None and 4.7 < float(found[1]) <= 4.82, text
 
 
 def test_iperf_ends_when_its_server_does_not_start_or_its_client_does_not_send(tmp_path: Path) -> None:
-    said = output_of(
+    text = output_of(
         tmp_path,
         """
         import time
@@ -96,20 +96,20 @@ def test_iperf_ends_when_its_server_does_not_start_or_its_client_does_not_send(t
         print("network time", time.monotonic() - began)
         """,
     )
-    assert "taken ['', '']" in said, said
-    assert "h2: iperf reported no rate; it printed: listener bind failed: Address already in use" in said
-    assert "link down ['', '']" in said
-    assert "h1: iperf reported no rate; it printed: tcp connect failed: Network is unreachable" in said
-    assert re.search(r"again \['9\.\d+ Mbits/sec', '[\d.]+ Mbits/sec'\]", said), said
-    assert "seconds must be above 0 (iperf would send forever), got 0" in said
-    assert "Unexpected l4 type: SCTP" in said
-    assert "udpBw must be a rate as iperf's -b takes it, such as '10M' or '1000pps', got 'fast'" in said
-    assert float(said.split("network time ")[1].split()[0]) < 60
+    assert "taken ['', '']" in text, text
+    assert "h2: iperf reported no rate; it printed: listener bind failed: Address already in use" in text
+    assert "link down ['', '']" in text
+    assert "h1: iperf reported no rate; it printed: tcp connect failed: Network is unreachable" in text
+    assert re.search(r"again \['9\.\d+ Mbits/sec', '[\d.]+ Mbits/sec'\]", text), text
+    assert "seconds must be above 0 (iperf would send forever), got 0" in text
+    assert "Unexpected l4 type: SCTP" in text
+    assert "udpBw must be a rate as iperf's -b takes it, such as '10M' or '1000pps', got 'fast'" in text
+    assert float(text.split("network time ")[1].split()[0]) < 60
 
 
 def test_without_iperf_one_sentence_names_its_packages(tmp_path: Path) -> None:
     # The guest's root may remove the file from the guest's own view of the machine.
-    said = output_of(
+    text = output_of(
         tmp_path,
         """
         import os, shutil
@@ -124,13 +124,13 @@ def test_without_iperf_one_sentence_names_its_packages(tmp_path: Path) -> None:
         keys="iperf\nh2 iperf -c h1\n",
     )
     sentence = "iperf is not installed on this machine; its package is iperf (Debian, Ubuntu, Fedora, Arch, Alpine) or iperf2 (openSUSE)."
-    assert said.count(sentence) == 4, said
-    assert f"shell {sentence}\nstatus 127" in said.replace("\r", "")
-    assert "network ['', '']" in said
+    assert text.count(sentence) == 4, text
+    assert f"shell {sentence}\nstatus 127" in text.replace("\r", "")
+    assert "network ['', '']" in text
 
 
 def test_waiting_for_a_server_ends_whether_it_comes_or_not(tmp_path: Path) -> None:
-    said = output_of(
+    text = output_of(
         tmp_path,
         """
         import time
@@ -143,15 +143,15 @@ def test_waiting_for_a_server_ends_whether_it_comes_or_not(tmp_path: Path) -> No
         print("nor within 3 s", waitListening(client=h1, server=h2.IP(), port=5002, timeout=3))
         """,
     )
-    listens = re.search(r"^listens True ([\d.]+)$", said, re.MULTILINE)
-    assert listens is not None and 2 <= float(listens[1]) <= 2.6, said
-    assert re.search(r"^does not listen False 6[01]$", said, re.MULTILINE), said
-    assert "could not connect to 10.0.0.2 on port 5002 within 3 s" in said
-    assert "nor within 3 s False" in said
+    listens = re.search(r"^listens True ([\d.]+)$", text, re.MULTILINE)
+    assert listens is not None and 2 <= float(listens[1]) <= 2.6, text
+    assert re.search(r"^does not listen False 6[01]$", text, re.MULTILINE), text
+    assert "could not connect to 10.0.0.2 on port 5002 within 3 s" in text
+    assert "nor within 3 s False" in text
 
 
 def test_intervals_rates_and_reports_are_those_of_iperf_itself(tmp_path: Path) -> None:
-    said = output_of(
+    text = output_of(
         tmp_path,
         """
         h2.cmd("iperf -s -i 1 > server.txt &")
@@ -164,7 +164,7 @@ def test_intervals_rates_and_reports_are_those_of_iperf_itself(tmp_path: Path) -
         h2.cmd("killall iperf")
         """,
     )
-    tcp, rest = said.split("slow tcp")
+    tcp, rest = text.split("slow tcp")
     slow, rest = rest.split("udp", 1)
     udp, packets = rest.split("packets")
     interval = r"\[ +\d+\] (\d)\.0+-(\d)\.0+ sec +[\d.]+ \wBytes +([\d.]+) Mbits/sec"
@@ -215,7 +215,7 @@ def test_a_queue_of_twenty_packets_delays_as_published_with_linux_5_4(tmp_path: 
 
 def test_over_a_link_without_a_rate_iperf_sends_as_fast_as_a_processor_copies(tmp_path: Path) -> None:
     """A block of 128 KiB takes 1 µs and 0.2 ns for each byte: 27.2 µs, so 38.5 Gbit/s."""
-    said = output_of(
+    records = output_of(
         tmp_path,
         """
         wide = Mininet()
@@ -225,6 +225,6 @@ def test_over_a_link_without_a_rate_iperf_sends_as_fast_as_a_processor_copies(tm
         print(wide.iperf((h3, h4), fmt="g", seconds=0.5))
         """,
     )
-    (line,) = (line for line in said.splitlines() if line.startswith("["))
+    (line,) = (line for line in records.splitlines() if line.startswith("["))
     for rate in re.findall(r"([0-9.]+) Gbits/sec", line):
         assert 34 < float(rate) < 39, line

@@ -45,8 +45,8 @@ def place(tmp_path: Path) -> Path:
 def test_a_script_runs_prints_and_leaves_its_files_and_exit_code(place: Path) -> None:
     parts: list[str] = []
     finished = run_script([str(place / "script.py")], write=parts.append, directory=place)
-    said = "".join(parts)
-    assert "*** Results: 0% dropped (2/2 received)" in said, said
+    text = "".join(parts)
+    assert "*** Results: 0% dropped (2/2 received)" in text, text
     assert (finished.code, finished.copies) == (3, {})
     assert 1 < finished.network_s < 3, "a second between two pings, also right after the boot"
     assert (place / "measured.txt").read_text() == "kept\n"
@@ -76,9 +76,9 @@ def test_switches_in_a_loop_run_the_spanning_tree_protocol(tmp_path: Path) -> No
     (tmp_path / "loop.py").write_text(textwrap.dedent(LOOP))
     parts: list[str] = []
     finished = run_script(["loop.py"], write=parts.append, directory=tmp_path)
-    said = "".join(parts)
-    assert "the links of the switches s1, s2, s3 form a loop" in said, said
-    assert "*** Results: 0% dropped (6/6 received)" in said and "1 blocked, 8 forwarding" in said, said
+    text = "".join(parts)
+    assert "the links of the switches s1, s2, s3 form a loop" in text, text
+    assert "*** Results: 0% dropped (6/6 received)" in text and "1 blocked, 8 forwarding" in text, text
     assert finished.code == 0 and finished.network_s > 30, "twice the forward delay of 15 s"
 
 
@@ -108,12 +108,12 @@ def test_on_a_terminal_a_script_that_computes_shows_its_text_and_ends_at_ctrl_c(
     (tmp_path / "busy.py").write_text(
         "import time\nprint('computing', flush=True)\ntime.sleep(0.1)\nwhile True:\n    pass\n"
     )
-    ours, theirs = pty.openpty()
+    ours, other = pty.openpty()
     words = [sys.executable, "-m", "netlab.commands.cli", "mininet", str(tmp_path / "busy.py")]
     process = subprocess.Popen(
-        words, cwd=Path(nl.__file__).parent.parent, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        words, cwd=Path(nl.__file__).parent.parent, stdin=other, stdout=other, stderr=other, start_new_session=True
     )
-    os.close(theirs)
+    os.close(other)
     os.set_blocking(ours, False)
     said = b""
 
@@ -139,9 +139,9 @@ def test_mininets_own_mn_runs_with_its_defaults(place: Path) -> None:
     parts: list[str] = []
     words = [str(own), "--topo", "linear,3", "--link", "tc,bw=10,delay=5ms", "--test", "pingall"]
     finished = run_script(words, write=parts.append, directory=place)
-    said = "".join(parts)
-    assert "*** Results: 0% dropped (6/6 received)" in said, said
-    assert said.count("Linux bridges replace OpenFlow switches") == 1
+    text = "".join(parts)
+    assert "*** Results: 0% dropped (6/6 received)" in text, text
+    assert text.count("Linux bridges replace OpenFlow switches") == 1
     assert finished.code == 0
 
 
@@ -151,9 +151,9 @@ def test_each_test_of_mn_runs(place: Path) -> None:
     words = ["--topo", "single,2", "--link", "tc,bw=5", "--test", "pingpair+iperfudp"]
     own = Path(sys.executable).parent / "mn"
     finished = run_script([str(own), *words], write=parts.append, directory=place)
-    said = "".join(parts)
-    (rate,) = re.findall(r"\['10M', '([\d.]+) Mbits/sec', '[\d.]+ Mbits/sec'\]", said)
-    assert finished.code == 0 and float(rate) == pytest.approx(5 * 1470 / 1512, rel=0.03), said
+    text = "".join(parts)
+    (rate,) = re.findall(r"\['10M', '([\d.]+) Mbits/sec', '[\d.]+ Mbits/sec'\]", text)
+    assert finished.code == 0 and float(rate) == pytest.approx(5 * 1470 / 1512, rel=0.03), text
 
 
 def test_unavailable_features_of_mininet_are_reported(place: Path) -> None:
@@ -161,16 +161,16 @@ def test_unavailable_features_of_mininet_are_reported(place: Path) -> None:
     parts: list[str] = []
     words = [str(own), "--switch", "ovsk", "--controller", "remote", "--nat", "--test", "pingall"]
     finished = run_script(words, write=parts.append, directory=place)
-    said = "".join(parts)
-    assert "Open vSwitch is not available. Linux bridges replace" in said, said
-    assert said.count("has no connection to the machine's network") == 1
-    assert "*** Results: 0% dropped (6/6 received)" in said, "the NAT's node answers as any other"
+    text = "".join(parts)
+    assert "Open vSwitch is not available. Linux bridges replace" in text, text
+    assert text.count("has no connection to the machine's network") == 1
+    assert "*** Results: 0% dropped (6/6 received)" in text, "the NAT's node answers as any other"
     assert finished.code == 0
     parts.clear()
     run_script([str(own)], write=parts.append, directory=place, keys="h1 ip6tables -L\nh1 ovs-vsctl show\n")
-    said = "".join(parts)
-    assert "ip6tables: not available: the pocket kernel has no IPv6." in said, said
-    assert "ovs-vsctl: not available: Linux bridges replace Open vSwitch" in said
+    text = "".join(parts)
+    assert "ip6tables: not available: the pocket kernel has no IPv6." in text, text
+    assert "ovs-vsctl: not available: Linux bridges replace Open vSwitch" in text
 
 
 SERVERS = """
@@ -195,8 +195,8 @@ SERVERS = """
 )
 def test_clients_one_after_another_find_their_server_ready(tmp_path: Path) -> None:
     """The server closes its socket after each test and opens it again, for which it needs the time in which a client starts."""
-    said = output_of(tmp_path, SERVERS)
-    assert said.count(" good") == 7 and "loop ['good', 'good']" in said, said
+    text = output_of(tmp_path, SERVERS)
+    assert text.count(" good") == 7 and "loop ['good', 'good']" in text, text
 
 
 NAMES = """
@@ -215,10 +215,10 @@ NAMES = """
 
 
 def test_each_host_has_its_name_and_sudo_prints_nothing(tmp_path: Path) -> None:
-    said = output_of(tmp_path, NAMES)
-    assert "names ['h1'] ['h2'] b'h2\\n'" in said, said
-    assert "sudo ['h1']" in said, said
-    assert "known ['10.0.0.1', 'h1', '10.0.0.2', 'h2']" in said and "moved ['10.0.0.77', 'h2']" in said, said
+    text = output_of(tmp_path, NAMES)
+    assert "names ['h1'] ['h2'] b'h2\\n'" in text, text
+    assert "sudo ['h1']" in text, text
+    assert "known ['10.0.0.1', 'h1', '10.0.0.2', 'h2']" in text and "moved ['10.0.0.77', 'h2']" in text, text
 
 
 def output_of(folder: Path, script: str) -> str:

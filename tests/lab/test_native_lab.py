@@ -56,18 +56,18 @@ print(json.dumps(told))
 
 @pytest.mark.pocket
 def test_a_live_network_of_the_machines_own_kernel_inside_a_guest() -> None:
-    told = json_printed_by(PROGRAM, {"NETLAB_ENGINE": "native"}, within_s=(25, 150), network=NETWORK)
-    assert "3 packets transmitted, 3 received" in told["ping"]
-    assert told["advanced_s"] == pytest.approx(told["wall_s"], rel=0.2)
-    assert told["advanced_s"] >= 2
+    result = json_printed_by(PROGRAM, {"NETLAB_ENGINE": "native"}, within_s=(25, 150), network=NETWORK)
+    assert "3 packets transmitted, 3 received" in result["ping"]
+    assert result["advanced_s"] == pytest.approx(result["wall_s"], rel=0.2)
+    assert result["advanced_s"] >= 2
     # A real clock lets a bucket's content through at once: up to 3 % above the link's share (docs/evidence/agreement.md).
-    assert 3 < told["goodput_mbps"] <= 5 * 1448 / 1514 * 1.03
-    assert told["packets"] > 300
-    assert told["cut"] != 0
-    assert " 0% packet loss" in told["mended"]
-    assert float(told["mended"].split("rtt min/avg/max/mdev = ")[1].split("/")[0]) >= 100
-    assert told["interrupted"] == "usable\n"
-    assert "pace must be 1" in told["pace"]
-    assert told["ended"] is not None
-    assert told["left"] == [], "what its hosts started has ended with it"
-    assert told["hosts"], "the machine's own names are as they were"
+    assert 3 < result["goodput_mbps"] <= 5 * 1448 / 1514 * 1.03
+    assert result["packets"] > 300
+    assert result["cut"] != 0
+    assert " 0% packet loss" in result["mended"]
+    assert float(result["mended"].split("rtt min/avg/max/mdev = ")[1].split("/")[0]) >= 100
+    assert result["interrupted"] == "usable\n"
+    assert "pace must be 1" in result["pace"]
+    assert result["ended"] is not None
+    assert result["left"] == [], "what its hosts started has ended with it"
+    assert result["hosts"], "the machine's own names are as they were"

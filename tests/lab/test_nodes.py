@@ -32,5 +32,5 @@ def test_endless_command_tells_once_how_to_end_it(
     assert capsys.readouterr().err == "", "nothing before its time"
     monkeypatch.setattr(nodes, "PATIENCE_S", 0.0)
     host.run("ping h2")
-    told = "'ping h2' on h1 is still running; to stop it press Ctrl-C, or in a notebook the stop button.\n"
-    assert capsys.readouterr().err == told
+    text = "'ping h2' on h1 is still running; to stop it press Ctrl-C, or in a notebook the stop button.\n"
+    assert capsys.readouterr().err == text

@@ -25,8 +25,8 @@ def lab() -> Iterator[Lab]:
     network = nl.Topology(
         hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=10, delay_ms=5)]
     )
-    with nl.live(network, seed=1) as made:
-        yield made
+    with nl.live(network, seed=1) as created:
+        yield created
 
 
 def fetch(lab: Lab, node: str, where: str) -> str:
@@ -87,12 +87,12 @@ def test_a_filter_lets_through_what_began_inside_only(lab: Lab) -> None:
 
 
 def test_rules_are_kept_in_order_and_each_node_has_its_own(lab: Lab) -> None:
-    said = lab["r1"].run(
+    text = lab["r1"].run(
         "iptables -N WEB; iptables -A WEB -p tcp --dport 80 -j ACCEPT\n"
         "iptables -A INPUT -j WEB; iptables -I INPUT -s h2 -j DROP; iptables -I INPUT 2 -p icmp -j RETURN\n"
         "iptables -C INPUT -j WEB && echo there; iptables -D INPUT 2; iptables -X WEB || echo used; iptables -S"
     )
-    first, second, *others = said.splitlines()
+    first, second, *others = text.splitlines()
     assert first == "there"
     assert "(Device or resource busy): chain WEB" in second
     assert others == [
@@ -130,8 +130,8 @@ USUAL_COMMANDS = [
 
 def test_the_kernel_has_what_the_usual_lines_need(lab: Lab) -> None:
     for line in USUAL_COMMANDS:
-        said = lab["r1"].run(f"iptables {line}")
-        assert (said.exit_code, said) == (0, ""), line
+        text = lab["r1"].run(f"iptables {line}")
+        assert (text.exit_code, text) == (0, ""), line
     saved = lab["r1"].run("iptables-save")
     assert saved.count("\n-A ") == len(USUAL_COMMANDS), saved
 
@@ -167,10 +167,10 @@ def test_mininets_own_nat_translates(tmp_path: Path) -> None:
     (tmp_path / "home.py").write_text(textwrap.dedent(HOME))
     parts: list[str] = []
     finished = run_script([str(tmp_path / "home.py")], write=parts.append, directory=tmp_path)
-    said = "".join(parts)
-    assert finished.code == 0, said
-    assert "2 packets transmitted, 2 received" in said, said
-    assert "-A POSTROUTING -s 192.168.1.0/24 ! -d 192.168.1.0/24 -j MASQUERADE" in said
-    assert "src=192.168.1.100" in said
-    assert "Network is unreachable" in said, "who is behind the NAT has no address outside"
-    assert "has no connection to the machine's network" not in said
+    text = "".join(parts)
+    assert finished.code == 0, text
+    assert "2 packets transmitted, 2 received" in text, text
+    assert "-A POSTROUTING -s 192.168.1.0/24 ! -d 192.168.1.0/24 -j MASQUERADE" in text
+    assert "src=192.168.1.100" in text
+    assert "Network is unreachable" in text, "who is behind the NAT has no address outside"
+    assert "has no connection to the machine's network" not in text

@@ -40,9 +40,9 @@ class NotedLoop:
 
 @pytest.fixture
 def timer(clock):
-    made = PictureTimer(INTERVAL_S)
-    made.restart()
-    return made
+    created = PictureTimer(INTERVAL_S)
+    created.restart()
+    return created
 
 
 def draw():
@@ -86,20 +86,20 @@ def test_a_new_picture_replaces_the_scheduled_one_of_the_same_loop(timer):
 
 
 def test_a_picture_of_another_loop_is_cancelled_by_that_loop(timer):
-    mine, other = NotedLoop(), NotedLoop()
+    own, other = NotedLoop(), NotedLoop()
     timer.allow(2)
     timer.schedule(other, draw)
-    timer.schedule(mine, draw)
+    timer.schedule(own, draw)
     assert other.handles[0].cancelled_in is None
     assert other.asked == [other.handles[0].cancel]
 
 
 def test_a_closed_loop_is_not_asked(timer):
-    mine, closed = NotedLoop(), NotedLoop()
+    own, closed = NotedLoop(), NotedLoop()
     timer.allow(1)
     timer.schedule(closed, draw)
     closed.closed = True
-    timer.cancel(mine)
+    timer.cancel(own)
     assert closed.asked == []
 
 

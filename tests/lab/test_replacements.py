@@ -24,9 +24,9 @@ FIRST = f"{replacements.BINARIES}/filter"
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
     network = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=5)])
-    with nl.live(network, seed=1) as made:
-        made["h1"].run("ip link add p1 type veth peer name p2; ip link set p1 up; ip link set p2 up")
-        yield made
+    with nl.live(network, seed=1) as created:
+        created["h1"].run("ip link add p1 type veth peer name p2; ip link set p1 up; ip link set p2 up")
+        yield created
 
 
 def installed(lab: Lab, program: str) -> bool:
@@ -92,16 +92,16 @@ def test_a_replacement_does_and_prints_what_the_real_program_does(lab: Lab, befo
 )
 def test_an_option_that_a_replacement_lacks_is_rejected_in_one_line(lab: Lab, command: str) -> None:
     program = command.split(maxsplit=1)[0]
-    said = lab["h1"].run(f"{OWN}/{command}")
-    assert said.exit_code != 0
-    (line,) = said.splitlines()
+    text = lab["h1"].run(f"{OWN}/{command}")
+    assert text.exit_code != 0
+    (line,) = text.splitlines()
     assert re.match(rf"{program}: netlab's replacement does not support '.*'\. It supports .*\.", line)
     assert line.endswith(f"The real {program} is in the package {packages_of(program)}.")
 
 
 def test_vlans_and_telnet_work_with_the_replacements(lab: Lab) -> None:
-    said = lab["h1"].run(f"{OWN}/vconfig add h1-eth0 5 && ip -d -o link show h1-eth0.5 && {OWN}/vconfig rem h1-eth0.5")
-    assert said.exit_code == 0 and "vlan protocol 802.1Q id 5" in said
+    text = lab["h1"].run(f"{OWN}/vconfig add h1-eth0 5 && ip -d -o link show h1-eth0.5 && {OWN}/vconfig rem h1-eth0.5")
+    assert text.exit_code == 0 and "vlan protocol 802.1Q id 5" in text
     lab["h2"].start("python3 -m http.server 80")
     lab.advance(1)
     assert "Connected to 10." in lab["h1"].run(f"echo A | {OWN}/telnet -e A {lab['h2'].address} 80")
@@ -123,8 +123,8 @@ def test_vlans_and_telnet_work_with_the_replacements(lab: Lab) -> None:
     ],
 )
 def test_a_module_that_is_built_in_loads_without_a_word(lab: Lab, words: str) -> None:
-    said = lab["h1"].run(f"{FIRST}/modprobe {words}")
-    assert (said, said.exit_code) == ("", 0)
+    text = lab["h1"].run(f"{FIRST}/modprobe {words}")
+    assert (text, text.exit_code) == ("", 0)
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_a_module_that_is_built_in_loads_without_a_word(lab: Lab, words: str) ->
     ],
 )
 def test_a_module_that_the_kernel_lacks_fails_as_with_the_real_program(lab: Lab, words: str, printed: str) -> None:
-    said = lab["h1"].run(f"{FIRST}/modprobe {words}")
-    assert (said, said.exit_code) == (printed, 1)
+    text = lab["h1"].run(f"{FIRST}/modprobe {words}")
+    assert (text, text.exit_code) == (printed, 1)
 
 
 def test_modules_are_listed_and_cannot_be_removed(lab: Lab) -> None:
@@ -147,8 +147,8 @@ def test_modules_are_listed_and_cannot_be_removed(lab: Lab) -> None:
     assert lab["h1"].run("rmmod tcp_probe; modprobe -q tcp_bbr") == (
         "rmmod: ERROR: Module tcp_probe is not currently loaded\n"
     )
-    said = lab["h1"].run("rmmod tcp_bbr")
-    assert (said, said.exit_code) == ("rmmod: ERROR: Module tcp_bbr is builtin.\n", 1)
+    text = lab["h1"].run("rmmod tcp_bbr")
+    assert (text, text.exit_code) == ("rmmod: ERROR: Module tcp_bbr is builtin.\n", 1)
     assert lab["h1"].run("rmmod").exit_code == 1
     listed = lab["h1"].run("lsmod").splitlines()
     assert listed[0].split() == ["Module", "Size", "Used", "by"]
@@ -198,11 +198,11 @@ def test_mininet_works_with_the_machines_programs_and_with_the_replacements(
     (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
     parts: list[str] = []
     finished = run_script([str(tmp_path / "script.py"), *programs], write=parts.append, directory=tmp_path)
-    said = "".join(parts)
-    assert finished.code == 0, said
-    assert "dropped 0.0" in said
-    assert "address 10.0.0.1 00:00:00:00:00:01 True" in said
-    assert "up False" in said and "listens True" in said
+    text = "".join(parts)
+    assert finished.code == 0, text
+    assert "dropped 0.0" in text
+    assert "address 10.0.0.1 00:00:00:00:00:01 True" in text
+    assert "up False" in text and "listens True" in text
     if programs:
-        (where,) = re.findall(r"^programs (.*)$", said, re.MULTILINE)
+        (where,) = re.findall(r"^programs (.*)$", text, re.MULTILINE)
         assert where.count(OWN) == 5, where

@@ -118,16 +118,16 @@ def test_ctrl_c_on_a_terminal_lets_a_script_clean_up(tmp_path: Path, monkeypatch
 
 def test_a_terminal_that_is_closed_lets_a_script_clean_up(tmp_path: Path) -> None:
     (tmp_path / "case.py").write_text(ROUNDS.replace("\n    ", "\n"))
-    ours, theirs = pty.openpty()
+    ours, other = pty.openpty()
     process = subprocess.Popen(
         ["setsid", "-c", *command("case.py")],
         cwd=tmp_path,
         env=environment(tmp_path),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        stdin=other,
+        stdout=other,
+        stderr=other,
     )
-    os.close(theirs)
+    os.close(other)
     seen = b""
     try:
         while b"round 1\r\n" not in seen:

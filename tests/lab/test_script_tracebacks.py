@@ -44,13 +44,13 @@ FAILURES = """
 def test_tracebacks_have_no_frame_of_netlabs(tmp_path: Path) -> None:
     """In the script, in a thread, and through Mininet's classes, printed by Python, by the script or by logging."""
     (tmp_path / "case.py").write_text(textwrap.dedent(FAILURES))
-    mine = Path("/tmp") / f"{uuid.uuid4().hex}.log"
+    own = Path("/tmp") / f"{uuid.uuid4().hex}.log"
     parts: list[str] = []
     try:
-        finished = run_script(["case.py", str(mine)], write=parts.append, directory=tmp_path)
-        assert mine.read_text() == "mine", "mn -c removes nothing"
+        finished = run_script(["case.py", str(own)], write=parts.append, directory=tmp_path)
+        assert own.read_text() == "mine", "mn -c removes nothing"
     finally:
-        mine.unlink(missing_ok=True)
+        own.unlink(missing_ok=True)
     text = "".join(parts)
     assert finished.code == 1, text
     assert "clears up: 0" in text

@@ -39,9 +39,9 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(stopping, "time", made)
-    return made
+    created = Clock()
+    monkeypatch.setattr(stopping, "time", created)
+    return created
 
 
 @pytest.fixture
@@ -80,12 +80,12 @@ def test_a_killed_script_stays_killed_when_what_follows_takes_long(guest: Any, c
     clock.now_s += GRACE_S
     ending.check()
     assert guest.got == ["interrupt", "kill"] and ending.reason == "limit"
-    said = ending.report()
-    assert said is not None and "10 s after its time limit" in said
+    text = ending.report()
+    assert text is not None and "10 s after its time limit" in text
     ending.finish()
     clock.now_s += FINISH_S
     ending.check()
-    assert guest.got[-1] == "kill" and ending.report() == said
+    assert guest.got[-1] == "kill" and ending.report() == text
 
 
 def test_a_script_that_ended_by_itself_was_not_killed_by_what_follows(guest: Any, clock: Clock) -> None:

@@ -71,5 +71,5 @@ def test_a_row_has_totals_values_and_numbers_of_its_kind(monkeypatch: pytest.Mon
 def test_the_help_of_a_run_names_every_column_once() -> None:
     for column in FLOWS:
         assert (nl.Run.__doc__ or "").count(f"- `{column.name}`") == 1
-    said = help_text((Column("a_s", "A time in s."), Column("b", "A number.", ("tcp", "udp"))), "  ")
-    assert said == "  - `a_s`: A time in s.\n  - `b` (tcp, udp): A number."
+    text = help_text((Column("a_s", "A time in s."), Column("b", "A number.", ("tcp", "udp"))), "  ")
+    assert text == "  - `a_s`: A time in s.\n  - `b` (tcp, udp): A number."

@@ -79,12 +79,12 @@ def udp_totals(label: str, arrivals_s: list[float]) -> dict[str, Any]:
 def measured_run(kinds: list[str], arrivals_s: list[list[float]]) -> Run:
     """A run whose flows, all started at 0, received data at these times."""
     topology = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=1)])
-    made = {
+    created = {
         "tcp": nl.Tcp("h1", "h2"),
         "udp": nl.Udp("h1", "h2", rate_mbps=1),
         "unfinished": nl.Tcp("h1", "h2", num_bytes=10**9),
     }
-    plan = nl.Scenario(topology, [made[kind] for kind in kinds], duration_s=DURATION_S).plan()
+    plan = nl.Scenario(topology, [created[kind] for kind in kinds], duration_s=DURATION_S).plan()
     totals = [
         (udp_totals if kind == "udp" else tcp_totals)(item["label"], own)
         for kind, item, own in zip(kinds, plan["traffic"], arrivals_s, strict=True)

@@ -294,8 +294,8 @@ def test_few_pings_have_few_numbers(rtts: list[float | None]) -> None:
 
 
 def test_commands_are_no_flows() -> None:
-    said = {"stdout": "ok\n", "stderr": "", "exit_code": 0, "t_s": 1.0}
-    run = measured_run([nl.Command("h1", "ip route", start_s=1), nl.Ping("h1", "h2")], [said, {"echoes": []}])
+    output = {"stdout": "ok\n", "stderr": "", "exit_code": 0, "t_s": 1.0}
+    run = measured_run([nl.Command("h1", "ip route", start_s=1), nl.Ping("h1", "h2")], [output, {"echoes": []}])
     assert list(run.flows.flow) == ["h1-h2 ping"]
     (command,) = run.commands.to_dict(orient="records")
     assert (command["host"], command["command"], command["stdout"], command["exit_code"]) == (

@@ -45,11 +45,11 @@ def printed() -> dict[str, str]:
 
 @pytest.mark.parametrize("statement", IMPORTS)
 def test_import_of_matplotlib_names_the_plots_of_netlab(statement: str, printed: dict[str, str]) -> None:
-    told = printed[statement]
-    assert told.startswith(
+    text = printed[statement]
+    assert text.startswith(
         ("matplotlib matplotlib is not installed; figures", "seaborn seaborn is not installed; figures")
     )
-    assert "my_table.plot(kind=" in told
+    assert "my_table.plot(kind=" in text
 
 
 def test_a_package_that_looks_for_matplotlib_gets_pythons_own_answer(printed: dict[str, str]) -> None:

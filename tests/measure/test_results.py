@@ -206,7 +206,7 @@ def test_failed_command_is_reported_with_its_output() -> None:
             {**words, "command": "ping h2", "exit_code": None, "stderr": ""},
         ]
     )
-    said = 'A command on h1 failed with exit code 1: tc qdisc add dev eth0: Cannot find device "eth0"'
-    assert run.failed_commands() == [said]
-    assert said in repr(run)
+    text = 'A command on h1 failed with exit code 1: tc qdisc add dev eth0: Cannot find device "eth0"'
+    assert run.failed_commands() == [text]
+    assert text in repr(run)
     assert "Cannot find device" in run._repr_html_()

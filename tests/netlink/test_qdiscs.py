@@ -118,17 +118,17 @@ def test_size_table_of_extra_bytes_equals_that_of_tc() -> None:
         "5800000024000506f8a1076b00000000000000000100000000000100ffffffff000000000a000100706669666f000000080002006400000020000800"
         "1c00010000000000f2ffffff00000000000000000000000000000000"
     )
-    made = AttachedQdisc("lo", fifo(100, in_bytes=False), overhead_bytes=-14)
-    assert made.line == "qdisc add dev lo root handle 1: stab overhead -14 pfifo limit 100"
-    assert made.message(lambda name: 1).hex() == as_we_send_it(sent)
+    created = AttachedQdisc("lo", fifo(100, in_bytes=False), overhead_bytes=-14)
+    assert created.line == "qdisc add dev lo root handle 1: stab overhead -14 pfifo limit 100"
+    assert created.message(lambda name: 1).hex() == as_we_send_it(sent)
     # A change that does not name it would take it away.
-    assert replace(made, changed=True).message(lambda name: 1).hex()[32:] == sent[32:]
+    assert replace(created, changed=True).message(lambda name: 1).hex()[32:] == sent[32:]
 
 
 def test_a_qdisc_is_changed_in_place_and_removed() -> None:
     """RTM_NEWQDISC (36) without the flags that make one, and RTM_DELQDISC (37), as rtnetlink(7) has them."""
-    made = AttachedQdisc("lo", tbf(10**6, 2018, 10**9))
-    new, changed = made.message(lambda name: 7), replace(made, changed=True).message(lambda name: 7)
+    created = AttachedQdisc("lo", tbf(10**6, 2018, 10**9))
+    new, changed = created.message(lambda name: 7), replace(created, changed=True).message(lambda name: 7)
     assert struct.unpack_from("=HH", new, 4) == (36, 0x601)
     assert struct.unpack_from("=HH", changed, 4) == (36, 1)
     assert new[8:] == changed[8:]
@@ -144,10 +144,10 @@ def test_every_queue_discipline_of_the_scenarios_has_a_message() -> None:
     )
     plan = Scenario(network, [nl.Ping("h1", "h2")]).plan()
     _ip, queueing = shape_network(plan["directions"], "virtual", [], plan["seed"])
-    made = [each for own in queueing.values() for each in own]
+    created = [each for own in queueing.values() for each in own]
     # A class of drr is two lines, a band of ets one, and two filters sort into each one's.
-    assert len(made) == (len(aqms) * 5 + 2 * DRR_CLASSES + 2 + len(ETS_QUANTA_BYTES) + 1 + 2) * 2
-    for each in made:
+    assert len(created) == (len(aqms) * 5 + 2 * DRR_CLASSES + 2 + len(ETS_QUANTA_BYTES) + 1 + 2) * 2
+    for each in created:
         assert len(each.message(lambda name: 3)) > 36
 
 

@@ -95,7 +95,7 @@ def test_every_mistake_is_reported_at_once():
         nl.Change(at_s=8, link=("r1", "h2"), rate_mbps=nl.Trace([(1, 2)])),
         5,
     )
-    for said in (
+    for text in (
         "changes 1: at_s=20 is not within the run, which ends at 20 s",
         "changes 2: at_s must be a time in s from the run's start on, got -1",
         "changes 3: link: got 'r1-h9'; allowed: h1-r1, r1-h2",
@@ -107,7 +107,7 @@ def test_every_mistake_is_reported_at_once():
         "changes 8: link r1-h2: rate_mbps: trace, step 1 must begin at 0 s",
         "changes 9 must be a netlab.Change, got 5",
     ):
-        assert sum(said in problem for problem in problems) == 1, said
+        assert sum(text in problem for problem in problems) == 1, text
     assert len(problems) == 10
 
 
@@ -148,7 +148,7 @@ def test_a_shared_medium_cannot_change():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (5, "changes 1 must be an object"),
         ({"link": ["r1", "h2"], "up": False}, "changes 1: at_s is missing"),
@@ -160,11 +160,11 @@ def test_a_shared_medium_cannot_change():
         ({"at_s": 1, "link": 5, "up": True}, "link must name the two nodes"),
     ],
 )
-def test_mistake_in_a_file_is_reported(words, said):
+def test_mistake_in_a_file_is_reported(words, message):
     document = {**scenario().to_dict(), "changes": [words]}
     with pytest.raises(ScenarioError) as error:
         nl.Scenario.from_dict(document)
-    assert any(said in problem for problem in error.value.problems), error.value.problems
+    assert any(message in problem for problem in error.value.problems), error.value.problems
 
 
 def test_unknown_field_is_reported_with_its_place():
@@ -206,6 +206,6 @@ def test_a_change_shows_the_fields_of_a_link_to_tab():
 
 def test_wrong_time_and_wrong_link_are_both_reported():
     wrong = nl.Change(at_s=20, link=("r1", "r9"), up=False)
-    with pytest.raises(ScenarioError) as told:
+    with pytest.raises(ScenarioError) as raised:
         nl.Scenario(nl.topologies.dumbbell(1), [nl.Tcp("h1", "h2")], 10, changes=[wrong]).validate()
-    assert ["at_s=20 is not within" in told.value.problems[0], "r1-r9" in told.value.problems[1]] == [True, True]
+    assert ["at_s=20 is not within" in raised.value.problems[0], "r1-r9" in raised.value.problems[1]] == [True, True]

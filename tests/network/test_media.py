@@ -79,8 +79,8 @@ def test_a_full_frame_waits_for_half_the_window_in_the_mean() -> None:
     ],
 )
 def test_a_mistake_gets_its_sentence(medium: object, options: object, sentence: str) -> None:
-    (said,) = media.problems(medium, options)
-    assert sentence in said
+    (message,) = media.problems(medium, options)
+    assert sentence in message
 
 
 def test_valid_medium_gets_no_message() -> None:

@@ -72,13 +72,13 @@ def test_row_has_a_name_description_and_source(name: str) -> None:
 def test_every_option_reaches_the_kernel_and_is_shown(aqm: str, name: str, value: Any) -> None:
     """A row whose function leaves an option out is found here, not by a student whose queue ignores it."""
     row = DISCIPLINES[aqm]
-    usual, told = (
+    usual, text = (
         disciplines.qdisc(row.name, QueueSpec(10, queue_packets=1000, options=options))
         for options in ({}, {name: value})
     )
     is_default = value is (name == "pacing" or (aqm, name) == ("fq_codel", "ecn")) or value == "port"
-    assert ((told.options, told.classes) != (usual.options, usual.classes)) is not is_default
-    assert ((told.words, told.classes) != (usual.words, usual.classes)) is not is_default
+    assert ((text.options, text.classes) != (usual.options, usual.classes)) is not is_default
+    assert ((text.words, text.classes) != (usual.words, usual.classes)) is not is_default
 
 
 @pytest.mark.parametrize(("aqm", "name", "value"), OPTIONS)
@@ -245,6 +245,8 @@ def test_red_works_on_the_slowest_link() -> None:
 
 
 def test_reds_idle_rate_is_at_most_30_gbits() -> None:
-    told = [disciplines.qdisc("red", QueueSpec(rate, queue_packets=1000)).words for rate in (100_000, 30_000, 29_999)]
-    assert "bandwidth 30000000000bit" in told[0].replace("30Gbit", "30000000000bit")
-    assert told[0] == told[1] != told[2]
+    messages = [
+        disciplines.qdisc("red", QueueSpec(rate, queue_packets=1000)).words for rate in (100_000, 30_000, 29_999)
+    ]
+    assert "bandwidth 30000000000bit" in messages[0].replace("30Gbit", "30000000000bit")
+    assert messages[0] == messages[1] != messages[2]

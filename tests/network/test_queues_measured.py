@@ -99,11 +99,11 @@ def test_every_discipline_accepts_its_options() -> None:
     commands.append(nl.Command("r1", f"printf %s {program} | base64 -d > /tmp/options.py; python3 /tmp/options.py"))
     run = nl.run(nl.Topology(list(hosts), ["r1"], links=links), commands, duration_s=1)
     assert set(SAID) == set(DISCIPLINES), "a row without a test"
-    told: dict[str, dict[str, Any]] = {}
+    message: dict[str, dict[str, Any]] = {}
     for aqm, text in zip(SAID, run.commands.stdout, strict=True):
         answer = json.loads(text)
-        told[aqm] = answer if aqm == "dualpi2" else next(q["options"] for q in answer if q["handle"] == "2:")
-    assert {aqm: {name: told[aqm].get(name) for name in meant} for aqm, (_, meant) in SAID.items()} == {
+        message[aqm] = answer if aqm == "dualpi2" else next(q["options"] for q in answer if q["handle"] == "2:")
+    assert {aqm: {name: message[aqm].get(name) for name in meant} for aqm, (_, meant) in SAID.items()} == {
         aqm: meant for aqm, (_, meant) in SAID.items()
     }
 
@@ -169,8 +169,8 @@ def test_fq_pie_marks_and_we_count_as_tc_does() -> None:
     queue = queue_of(run)
     assert queue.marks.iloc[-1] > queue.marks.iloc[0]
     assert queue.drops.iloc[-1] == queue.drops.iloc[0]
-    told = next(q for q in json.loads(run.commands.stdout[0]) if q["handle"] == "2:")
-    assert queue.marks.iloc[-1] == told["ecn_mark"]
+    output = next(q for q in json.loads(run.commands.stdout[0]) if q["handle"] == "2:")
+    assert queue.marks.iloc[-1] == output["ecn_mark"]
 
 
 @pytest.mark.parametrize(("aqm", "own_packets"), [("fq", 100), ("sfq", 127)])

@@ -132,9 +132,9 @@ def test_addresses_are_unique_and_neighbours_get_the_right_ones(topology: nl.Top
     at = {item["address"].partition("/")[0]: item for item in plan["addresses"]}
     own = {item["interface"]: ipaddress.ip_interface(item["address"]) for item in plan["addresses"]}
     for item in plan["neighbours"]:
-        told = at[item["address"]]
-        assert told["node"] != item["node"]
-        assert item["mac"] == plan["macs"][told["interface"]]
+        result = at[item["address"]]
+        assert result["node"] != item["node"]
+        assert item["mac"] == plan["macs"][result["interface"]]
         assert ipaddress.ip_address(item["address"]) in own[item["interface"]].network
     linked = {end for link in topology.links for end in (link.a, link.b)} - {*topology.switches}
     assert {item["node"] for item in plan["addresses"]} == linked

@@ -91,7 +91,7 @@ def test_line_counts_ip_packets_by_default(tmp_path):
 
 
 def test_packet_sizes_of_trace_and_link_agree():
-    with pytest.raises(ScenarioError) as told:
+    with pytest.raises(ScenarioError) as raised:
         nl.Topology(
             hosts=["h1", "h2"],
             links=[
@@ -100,10 +100,10 @@ def test_packet_sizes_of_trace_and_link_agree():
                 nl.Link("h1", "h2", rate_mbps=5, framing="ip", segmentation_offload=True),
             ],
         )
-    said = [problem.partition(": ")[2] for problem in told.value.problems]
-    assert any(each.startswith("framing='ethernet' contradicts the trace, whose rate counts 'ip'") for each in said)
-    assert any("framing: got 'mpls'; allowed: tc, ethernet, ip" in each for each in said)
-    assert any(each.startswith("segmentation_offload=True does not go with framing='ip'") for each in said)
+    messages = [problem.partition(": ")[2] for problem in raised.value.problems]
+    assert any(each.startswith("framing='ethernet' contradicts the trace, whose rate counts 'ip'") for each in messages)
+    assert any("framing: got 'mpls'; allowed: tc, ethernet, ip" in each for each in messages)
+    assert any(each.startswith("segmentation_offload=True does not go with framing='ip'") for each in messages)
 
 
 def test_a_change_takes_the_framing_of_a_trace_along_and_away_again():
@@ -124,7 +124,7 @@ def test_no_opportunity_of_a_mahimahi_file_is_lost(tmp_path_factory, moments_ms,
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "no moment after 0 ms"),
         ("5\nx\n-3\n7.5\n", "line 2: 'x' is not a moment"),
@@ -134,10 +134,10 @@ def test_no_opportunity_of_a_mahimahi_file_is_lost(tmp_path_factory, moments_ms,
         ("time,bandwidth\n0,5.2\n1,3.1\n", r"rows of two numbers \('0,5.2'\)"),
     ],
 )
-def test_every_invalid_line_is_reported(tmp_path, text, said):
+def test_every_invalid_line_is_reported(tmp_path, text, message):
     path = tmp_path / "up"
     path.write_text(text)
-    with pytest.raises(ScenarioError, match=said):
+    with pytest.raises(ScenarioError, match=message):
         nl.Trace.from_mahimahi(path)
 
 
@@ -162,7 +162,7 @@ def test_missing_file_is_reported(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("steps", "duration_s", "said"),
+    ("steps", "duration_s", "message"),
     [
         ("fast", None, "must be a list"),
         ([], None, "must be a list"),
@@ -176,11 +176,11 @@ def test_missing_file_is_reported(tmp_path):
         ([(0, 5), (10, 2)], 5, "duration_s must be from 10.001"),
     ],
 )
-def test_mistake_in_a_trace_is_reported_with_those_of_its_link(steps, duration_s, said):
+def test_mistake_in_a_trace_is_reported_with_those_of_its_link(steps, duration_s, message):
     trace = nl.Trace(steps, duration_s)
-    with pytest.raises(ScenarioError, match=said) as told:
+    with pytest.raises(ScenarioError, match=message) as raised:
         nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=trace, loss_rate=2)])
-    assert len(told.value.problems) == 2
+    assert len(raised.value.problems) == 2
 
 
 @pytest.mark.parametrize("name", ["walk_4g", "train", "crowded_wifi"])

@@ -206,9 +206,9 @@ def test_a_server_that_goes_away_half_way_is_reported() -> None:
         assert client.poll() is None
     server.kill()
     server.communicate()
-    _, said = client.communicate()
+    _, text = client.communicate()
     assert client.returncode == 1
-    assert f"The server at 127.0.0.1 port {port} closed the control connection" in said
+    assert f"The server at 127.0.0.1 port {port} closed the control connection" in text
 
 
 def test_ctrl_c_ends_the_server_with_a_summary() -> None:

@@ -26,8 +26,8 @@ def test_the_offered_and_the_sent_rate_are_in_the_table_and_in_the_numbers(direc
     """12 Mbit/s for 2 s are 3 MB: the time counts, not that the last datagram leaves a moment before its end."""
     total, (stream,), lines = report(12_000_000, 3_000_000, direction=direction)
     assert (stream["offered_mbps"], stream["sent_mbps"]) == (12, 12) == (total["offered_mbps"], total["sent_mbps"])
-    said = "\n".join(lines)
-    assert "offered (Mbit/s)" in said and "sent (Mbit/s)" in said and "Offered:" not in said
+    text = "\n".join(lines)
+    assert "offered (Mbit/s)" in text and "sent (Mbit/s)" in text and "Offered:" not in text
 
 
 def test_a_sender_that_is_too_slow_is_named_with_how_iperf3_reads_the_number() -> None:

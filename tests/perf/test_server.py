@@ -28,10 +28,10 @@ class RefusingSocket:
 def test_lasting_error_is_reported_once_and_uses_no_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses_s: list[float] = []
     lines: list[str] = []
-    made: Any = object.__new__(Server)
-    made._closing, made.on_line, made._udp = False, lines.append, RefusingSocket(made, 50)
+    created: Any = object.__new__(Server)
+    created._closing, created.on_line, created._udp = False, lines.append, RefusingSocket(created, 50)
     monkeypatch.setattr(time, "sleep", pauses_s.append)
-    made._read_hellos()
+    created._read_hellos()
     assert len(lines) == 1 and "No buffer space available" in lines[0]
     assert len(pauses_s) == 50 and pauses_s[:3] == [0.001, 0.002, 0.004] and sum(pauses_s) > 40
     assert max(pauses_s) == server.MAX_PAUSE_S

@@ -110,8 +110,8 @@ def test_a_drawing_is_the_same_however_its_points_came_to_lie(turn, mirror):
     noise = np.random.default_rng(1).normal(0, 1e-7, (6, 2))
     for points in (star, line):
         moved = (points * (1, mirror)) @ rotation + noise[: len(points)]
-        found, wanted = drawing._rotate(moved), drawing._rotate(points)
-        assert np.allclose(found, wanted, atol=1e-5)
+        found, expected = drawing._rotate(moved), drawing._rotate(points)
+        assert np.allclose(found, expected, atol=1e-5)
         assert found[0, 0] < 0
 
 

@@ -58,8 +58,8 @@ def test_mistakes_are_sentences(call, words):
 def test_a_queue_is_named_by_its_link_and_may_be_asked_for_by_it():
     run = series_run()
     run.queues["link"] = run.queues["interface"].map({"r1-eth2": "home to isp", "r2-eth0": "isp to home"})
-    for wanted in (None, ["home to isp"], "r1-eth2"):
-        names = {trace.name for trace in plots.time_series(run, ["goodput_mbps"], interfaces=wanted).data}
+    for expected in (None, ["home to isp"], "r1-eth2"):
+        names = {trace.name for trace in plots.time_series(run, ["goodput_mbps"], interfaces=expected).data}
         assert "queue home to isp" in names and not any("eth" in name for name in names)
     with pytest.raises(NetlabError, match="no queue at 'r9'; it has home to isp, isp to home"):
         plots.time_series(run, interfaces=["r9"])

@@ -184,15 +184,15 @@ def test_small_values_of_a_logarithmic_axis_keep_their_digits() -> None:
 
 def test_accessible_name_of_a_figure_has_its_axes_and_no_value() -> None:
     figure = udp_comparison(published=([5], [4.69]), title="A slow link").figure
-    said = words.description(figure)
-    assert said == (
+    text = words.description(figure)
+    assert text == (
         "A slow link. Figure of Goodput (Mbit/s) against Offered rate (Mbit/s), with measured, theory and published; "
         "below, Residual (%)."
     )
     forms = notebook_forms(figure)
-    assert forms["application/vnd.plotly.v1+json"]["layout"]["meta"] == {"description": said}
-    assert f'<div role="img" aria-label="{said}">' in forms["text/html"]
-    assert "4.8" not in said and "from 1 to 4.8" in forms["text/plain"]
+    assert forms["application/vnd.plotly.v1+json"]["layout"]["meta"] == {"description": text}
+    assert f'<div role="img" aria-label="{text}">' in forms["text/html"]
+    assert "4.8" not in text and "from 1 to 4.8" in forms["text/plain"]
 
 
 def test_figures_of_other_kinds_and_a_students_own_have_an_accessible_name_too() -> None:

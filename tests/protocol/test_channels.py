@@ -43,22 +43,22 @@ def sent(near: socket.socket, data: bytes) -> threading.Thread:
 
 def host() -> tuple[Any, socket.socket]:
     near, far = socket.socketpair()
-    made = object.__new__(AgentProcess)
-    made.channel = far
-    return made, near
+    created = object.__new__(AgentProcess)
+    created.channel = far
+    return created, near
 
 
 def channel(device: int) -> HostChannel:
-    made = object.__new__(HostChannel)
-    made._device, made._buffer = device, bytearray()
-    return made
+    created = object.__new__(HostChannel)
+    created._device, created._buffer = device, bytearray()
+    return created
 
 
 def read_by_the_host(size: int) -> float:
-    made, near = host()
-    with near, made.channel:
+    created, near = host()
+    with near, created.channel:
         thread = sent(near, encode({"text": "x" * size}))
-        took_s = cpu_s(lambda: made.receive(60))
+        took_s = cpu_s(lambda: created.receive(60))
         thread.join()
     return took_s
 
@@ -94,9 +94,9 @@ def test_the_time_for_a_message_grows_with_its_length(end: str, monkeypatch: pyt
 
 
 def test_a_message_in_parts_arrives_whole_and_the_next_one_too() -> None:
-    made, near = host()
+    created, near = host()
     messages = [{"text": "a" * 100_000}, {"text": ""}, {"progress_s": 1.5}]
-    with near, made.channel:
+    with near, created.channel:
         thread = sent(near, b"".join(map(encode, messages)))
-        assert [made.receive(60) for _ in messages] == messages
+        assert [created.receive(60) for _ in messages] == messages
         thread.join()

@@ -19,10 +19,10 @@ def arguments(answerer: Any) -> list[str]:
     return [name for name in inspect.signature(answerer).parameters if name != "self"]
 
 
-@pytest.mark.parametrize(("asked", "answering"), [(requests.LabRequests, LabAgent)])
-def test_each_request_has_an_answerer_with_its_arguments(asked: type, answering: type) -> None:
-    for name in requests.names(asked):
-        assert arguments(getattr(asked, name)) == arguments(getattr(answering, name)), name
+@pytest.mark.parametrize(("requested", "answering"), [(requests.LabRequests, LabAgent)])
+def test_each_request_has_an_answerer_with_its_arguments(requested: type, answering: type) -> None:
+    for name in requests.names(requested):
+        assert arguments(getattr(requested, name)) == arguments(getattr(answering, name)), name
 
 
 def test_invalid_request_is_refused_on_both_sides(tmp_path: Any) -> None:
@@ -36,7 +36,7 @@ def test_invalid_request_is_refused_on_both_sides(tmp_path: Any) -> None:
 
 def test_a_run_builds_lets_time_pass_ends_the_traffic_and_reads_the_tables() -> None:
     """Time passes to the end of the last interval, which need not be that of the run."""
-    asked: list[tuple[str, dict[str, Any]]] = []
+    calls: list[tuple[str, dict[str, Any]]] = []
 
     class Session:
         name, clock = "stand-in", "virtual"
@@ -44,8 +44,8 @@ def test_a_run_builds_lets_time_pass_ends_the_traffic_and_reads_the_tables() -> 
 
         def request(self, on_message: Any, _on_wait: Any) -> Any:
             def ask(name: str, **words: Any) -> dict[str, Any]:
-                asked.append((name, words))
-                on_message({"progress_s": float(len(asked))})
+                calls.append((name, words))
+                on_message({"progress_s": float(len(calls))})
                 return {"now_s": 0.0}
 
             return requests_via(ask)
@@ -55,9 +55,9 @@ def test_a_run_builds_lets_time_pass_ends_the_traffic_and_reads_the_tables() -> 
     heard: list[float] = []
     engine = {"engine": "stand-in", "clock": "virtual"}
     assert run_in(session, plan, heard.append, None) == {"now_s": 0.0, "engine": engine, "artifacts": None}
-    assert [name for name, _ in asked] == ["build", "advance", "finish", "tables"]
-    assert asked[1][1] == {"until_s": 2.1, "progress_s": 0.04}
-    assert asked[2][1] == {"until_s": 2 + plan["drain_s"]}
+    assert [name for name, _ in calls] == ["build", "advance", "finish", "tables"]
+    assert calls[1][1] == {"until_s": 2.1, "progress_s": 0.04}
+    assert calls[2][1] == {"until_s": 2 + plan["drain_s"]}
     assert heard == [1, 2, 3, 4]
 
 

@@ -35,10 +35,10 @@ def test_page_on_buffers_agrees_with_the_replication() -> None:
     for row in quoted:
         assert row.measurement is not None
         ours.append(100 * row.measurement.read(nl.run(row.measurement.scenario, engine="library", progress=False)))
-    three, theirs = (
+    three, other = (
         [f"{value:.1f}" for value in values] for values in (ours[:3], [row.published for row in quoted[:3]])
     )
-    assert "{}, {} and {} %".format(*theirs) in words
+    assert "{}, {} and {} %".format(*other) in words
     assert "with {}, {} and {} %".format(*three) in words
     assert f"`--only hifi`: {ours[3]:.0f} %" in words
     assert quoted[3].scenario == "200 flows and 2 places"

@@ -67,8 +67,8 @@ def test_medians_count_rows_where_theory_holds_and_they_have_a_figure() -> None:
     found = Replication(
         [row(101, 100, 104), row(99, 100, 98), row(150, 100, 100, holds=False), row(100.5, 100, None)], 1.0, 60.0, 4
     )
-    ours, theirs, count = found.median_errors()
-    assert (round(ours, 6), round(theirs, 6), count) == (0.01, 0.03, 2)
+    ours, other, count = found.median_errors()
+    assert (round(ours, 6), round(other, 6), count) == (0.01, 0.03, 2)
 
 
 def test_reports_hold_every_row_and_its_note() -> None:

@@ -99,7 +99,7 @@ def test_inputs_of_a_runs_files_change_the_key(sources: Path, before: str) -> No
 
 
 def test_a_source_that_is_gone_is_no_hash(sources: Path) -> None:
-    gone = (sources / "netlab/theory").rename(sources / "gone")
+    missing = (sources / "netlab/theory").rename(sources / "gone")
     with pytest.raises(FileNotFoundError):
         hashes(sources)
-    gone.rename(sources / "netlab/theory")
+    missing.rename(sources / "netlab/theory")

@@ -43,28 +43,28 @@ def test_a_run_of_a_file_is_the_run_of_its_words() -> None:
 
 
 def test_progress_is_reported_in_network_time() -> None:
-    told: list[tuple[float, float]] = []
+    messages: list[tuple[float, float]] = []
     nl.run(
         PAIR,
         [nl.Ping("h1", "h2")],
         duration_s=4,
         engine=FakeEngine(),
-        progress=lambda done, whole: told.append((done, whole)),
+        progress=lambda done, whole: messages.append((done, whole)),
     )
-    assert told == [(2.0, 4), (4.0, 4)]
+    assert messages == [(2.0, 4), (4.0, 4)]
 
 
 def test_a_cancelled_run_is_no_run() -> None:
     cancel = threading.Event()
-    told: list[float] = []
+    messages: list[float] = []
 
     def half_way(done_s: float, _: float) -> None:
-        told.append(done_s)
+        messages.append(done_s)
         cancel.set()
 
     with pytest.raises(RunCancelled, match="stopped before its end; its results were discarded"):
         nl.run(PAIR, [nl.Ping("h1", "h2")], duration_s=4, engine=FakeEngine(), progress=half_way, cancel=cancel)
-    assert told == [2.0]
+    assert messages == [2.0]
 
 
 def test_an_unsound_scenario_reaches_no_engine() -> None:

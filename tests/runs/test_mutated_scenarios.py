@@ -67,9 +67,9 @@ SOUND: tuple[dict[str, Any], ...] = (
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Each spot of a document that may be another: what holds it, and by which name."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, held in inner:
+    for name, contest in inner:
         yield value, name
-        yield from places(held)
+        yield from places(contest)
 
 
 def mutate(document: Any, chance: random.Random) -> None:

@@ -27,14 +27,14 @@ class FakeRun:
 
 @pytest.fixture
 def swept(monkeypatch: pytest.MonkeyPatch) -> list[dict[int, nl.Scenario]]:
-    asked: list[dict[int, nl.Scenario]] = []
+    calls: list[dict[int, nl.Scenario]] = []
 
     def sweep(scenarios: dict[int, nl.Scenario], **_words: Any) -> dict[int, FakeRun]:
-        asked.append(scenarios)
+        calls.append(scenarios)
         return {seed: FakeRun(scenario) for seed, scenario in scenarios.items()}
 
     monkeypatch.setattr(replications, "sweep", sweep)
-    return asked
+    return calls
 
 
 def test_a_number_of_seeds_begins_at_one_and_gives_one_table(swept: list[Any]) -> None:
@@ -80,9 +80,9 @@ def test_invalid_seeds_are_reported_before_anything_runs(swept: list[Any], seeds
 
 
 def test_mistakes_of_scenario_and_seeds_are_reported_at_once(swept: list[Any]) -> None:
-    with pytest.raises(ScenarioError) as told:
+    with pytest.raises(ScenarioError) as raised:
         nl.repeat(NETWORK, [nl.Udp("h1", "h9", rate_mbps=1)], seeds=0)
-    assert len(told.value.problems) == 2
+    assert len(raised.value.problems) == 2
     assert not swept
 
 
@@ -118,9 +118,9 @@ def test_labels_get_no_column_that_the_table_has(swept: list[Any], name: str) ->
 
 def test_mistakes_in_cases_are_all_reported_before_anything_runs(swept: list[Any]) -> None:
     mixed: dict[Any, Any] = {**cases("slow"), "fast": NETWORK}
-    with pytest.raises(ScenarioError) as told:
+    with pytest.raises(ScenarioError) as raised:
         nl.repeat(mixed, TRAFFIC, seeds=0, case=["a", "b"])
-    words = str(told.value)
+    words = str(raised.value)
     assert "'fast' must be an nl.Scenario" in words
     assert "traffic: each case is a whole scenario" in words
     assert "seeds must be 1 or more" in words
@@ -139,8 +139,8 @@ def test_an_interval_is_students(values: list[float]) -> None:
 
 def test_about_95_of_100_intervals_hold_the_true_mean() -> None:
     draws = np.random.default_rng(1).normal(5, 2, size=(2000, 5))
-    held = sum(abs(mean - 5) <= half for mean, half in map(nl.interval, draws))
-    assert 0.93 < held / 2000 < 0.97
+    contest = sum(abs(mean - 5) <= half for mean, half in map(nl.interval, draws))
+    assert 0.93 < contest / 2000 < 0.97
 
 
 # Extra hours of sleep with two drugs, ten values each: Student's own example (Biometrika 6, 1908, p. 20).
@@ -213,11 +213,11 @@ def test_the_degrees_of_freedom_lie_between_those_of_the_smaller_sample_and_of_b
 def test_about_95_of_100_intervals_of_two_samples_hold_the_true_difference() -> None:
     """Unequal scatter and unequal lengths, for which an interval with pooled variances holds the truth too seldom."""
     random = np.random.default_rng(1)
-    held = 0
+    contest = 0
     for _ in range(2000):
         mean, half = nl.interval(random.normal(5, 4, size=4), random.normal(3, 1, size=12))
-        held += abs(mean - 2) <= half
-    assert 0.93 < held / 2000 < 0.97
+        contest += abs(mean - 2) <= half
+    assert 0.93 < contest / 2000 < 0.97
 
 
 @pytest.mark.parametrize(

@@ -275,9 +275,9 @@ class FirstDone:
 
 
 def test_mistake_shared_by_all_scenarios_is_reported_once() -> None:
-    with pytest.raises(ScenarioError, match="scenario 1 and 2 more: .*rate_mbps") as told:
+    with pytest.raises(ScenarioError, match="scenario 1 and 2 more: .*rate_mbps") as raised:
         nl.sweep({number: udp(-1, seed=number) for number in (1, 2, 3)})
-    assert len(told.value.problems) == 1
+    assert len(raised.value.problems) == 1
 
 
 def test_interruption_ends_running_guests_and_keeps_finished_runs(log: Path) -> None:

@@ -21,8 +21,8 @@ def test_students_factor_is_that_of_the_tables(values: int, probability: float, 
 @pytest.mark.parametrize("freedom", [1, 1.001, 1.5, 2.7, 13.917, 17.776, 136.875, 2500.3])
 @pytest.mark.parametrize("probability", [0.5, 0.95, 0.999])
 def test_the_factor_for_fractions_of_degrees_of_freedom_is_that_of_scipy(freedom: float, probability: float) -> None:
-    wanted = stdtrit(freedom, (1 + probability) / 2)
-    assert theory.certainty.student_t_of_freedom(freedom, probability) == pytest.approx(wanted, rel=1e-6)
+    expected = stdtrit(freedom, (1 + probability) / 2)
+    assert theory.certainty.student_t_of_freedom(freedom, probability) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("freedom", [0.99, 0, -1, np.nan, np.inf])

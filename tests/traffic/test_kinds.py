@@ -98,13 +98,13 @@ def test_a_kind_is_described_by_its_row() -> None:
     there_and_back_s = plan["drain_s"]
     assert there_and_back_s > 2 * 0.1
     unlimited = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2")])
-    for topology, wrong, said in (
+    for topology, wrong, text in (
         (PAIR, Pages("h1", "h2", pages=0), "traffic 1 (pages): pages must be above 0, got 0"),
         (PAIR, Pages("h1", "h3"), "traffic 1 (pages): dst: got 'h3'; allowed: h1, h2"),
         (PAIR, Pages("h1", "h1"), "traffic 1 (pages): src and dst are both h1; traffic needs two ends"),
         (unlimited, Pages("h1", "h2"), "traffic 1 (pages): pages need a link with a rate"),
     ):
-        assert nl.Scenario(topology, [wrong]).problems() == [said]
+        assert nl.Scenario(topology, [wrong]).problems() == [text]
     with pytest.raises(ScenarioError, match="pages is missing; a pages item needs src, dst, pages"):
         nl.Scenario.from_dict({"topology": PAIR.to_dict(), "traffic": [{"kind": "pages", "src": "h1", "dst": "h2"}]})
 
@@ -115,9 +115,9 @@ def test_the_agent_runs_a_kind_by_its_row(tmp_path: Path) -> None:
     scenario = nl.Scenario(PAIR, [Pages("h1", "h2", pages=2), Pages("h2", "h1", pages=3), Pages("h1", "h2")])
     plan: Any = {**scenario.plan(), "clock": "virtual", "machine_sysctls": {}}
     network: Any = None
-    made = flows.make_flows(plan, network, ArtifactStore(tmp_path))
-    assert [flow.port for flow in cast("list[Any]", made)] == [5001, 5003, 5006]
-    assert [flow.address for flow in cast("list[Any]", made)] == [item["address"] for item in plan["traffic"]]
+    created = flows.make_flows(plan, network, ArtifactStore(tmp_path))
+    assert [flow.port for flow in cast("list[Any]", created)] == [5001, 5003, 5006]
+    assert [flow.address for flow in cast("list[Any]", created)] == [item["address"] for item in plan["traffic"]]
 
 
 @pytest.mark.usefixtures("_pages")

@@ -44,7 +44,7 @@ def test_a_class_and_an_object_are_taken(given: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         (
             Misspelt,
@@ -58,8 +58,8 @@ def test_a_class_and_an_object_are_taken(given: Any) -> None:
         (Empty(), f"congestion: Empty has none of the methods {METHODS}"),
     ],
 )
-def test_class_without_the_methods_is_reported_with_their_names(given: Any, told: str) -> None:
-    assert nl.Tcp("h1", "h2", congestion=given).problems("traffic 1") == [f"traffic 1: {told}"]
+def test_class_without_the_methods_is_reported_with_their_names(given: Any, message: str) -> None:
+    assert nl.Tcp("h1", "h2", congestion=given).problems("traffic 1") == [f"traffic 1: {message}"]
 
 
 def test_a_program_needs_both_ends() -> None:
@@ -67,8 +67,8 @@ def test_a_program_needs_both_ends() -> None:
         def on_start(self, program: Any) -> None: ...
 
     assert nl.Program("h1", "h2", Sender, Sender).problems("x") == []
-    (told,) = nl.Program("h1", "h2", sender=Sender, num_bytes=5).problems("x")
-    assert told.startswith(
+    (message,) = nl.Program("h1", "h2", sender=Sender, num_bytes=5).problems("x")
+    assert message.startswith(
         "x: receiver must be your own class, or an object, with some of on_start, on_datagram, on_timer"
     )
     assert len(nl.Program("h1", "h2", "a", 5, num_bytes=0, duration_s=-1).problems("x")) == 4

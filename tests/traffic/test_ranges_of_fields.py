@@ -26,9 +26,9 @@ def test_number_just_out_of_range_is_refused_with_field_and_number(kind: str, na
         outside.append(rule.high + 1)
     for value in outside:
         problems = cls(**{**cls.required, name: value}).problems("traffic 1")
-        assert any(said.startswith(f"traffic 1: {name} must be a") and repr(value) in said for said in problems), (
-            problems
-        )
+        assert any(
+            message.startswith(f"traffic 1: {name} must be a") and repr(value) in message for message in problems
+        ), problems
 
 
 def test_the_fields_with_a_range_include_one_of_each_kind_with_numbers_of_its_own() -> None:

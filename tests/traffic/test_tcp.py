@@ -9,7 +9,7 @@ from tests.agreement import agrees
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"window_bytes": 2895}, "must hold 2 segments of 1448 bytes, so it is 2896 at least, got 2895"),
         (
@@ -22,9 +22,9 @@ from tests.agreement import agrees
         ),
     ],
 )
-def test_a_window_of_less_than_two_segments_is_refused(fields: dict[str, int], said: str) -> None:
+def test_a_window_of_less_than_two_segments_is_refused(fields: dict[str, int], message: str) -> None:
     (problem,) = nl.Tcp("h1", "h2", **fields).problems("traffic 1")
-    assert said in problem
+    assert message in problem
 
 
 @pytest.mark.parametrize("fields", [{"window_bytes": 2896}, {"window_bytes": 2000, "mss_bytes": 1000}, {}])

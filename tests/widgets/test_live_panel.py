@@ -29,9 +29,9 @@ def line(**fields):
 
 @pytest.fixture
 def panel(clock):
-    made = live(line(), [nl.Tcp("h1", "h2"), nl.Udp("h1", "h2", rate_mbps=1)], first_s=2)
-    yield made
-    made.close()
+    created = live(line(), [nl.Tcp("h1", "h2"), nl.Udp("h1", "h2", rate_mbps=1)], first_s=2)
+    yield created
+    created.close()
 
 
 def beat(panel, clock, count=1, seconds=0.1):
@@ -169,9 +169,9 @@ class Loop:
 
 @pytest.fixture
 def loop(clock, monkeypatch, panel):
-    made = Loop(clock)
-    monkeypatch.setattr(live_panel, "_running_loop", lambda: made)
-    return made
+    created = Loop(clock)
+    monkeypatch.setattr(live_panel, "_running_loop", lambda: created)
+    return created
 
 
 def test_the_kernel_makes_a_few_pictures_for_each_beat_and_waits_for_the_next(panel, loop):
@@ -219,16 +219,16 @@ def test_panel_stops_at_its_end():
 
 
 def test_interrupted_first_seconds_leave_no_network_open(monkeypatch):
-    made: list[live_panel.LivePanel] = []
+    created: list[live_panel.LivePanel] = []
 
     def interrupted(panel: live_panel.LivePanel, _duration_s: float) -> None:
-        made.append(panel)
+        created.append(panel)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(live_panel.LivePanel, "advance_by", interrupted)
     with pytest.raises(KeyboardInterrupt):
         live(line(), [nl.Tcp("h1", "h2")])
-    assert made[0].lab.closed
+    assert created[0].lab.closed
 
 
 def test_failure_is_a_sentence_in_the_panel(panel):
@@ -336,7 +336,7 @@ def test_every_mistake_is_reported_at_once_and_nothing_is_opened(monkeypatch):
     }
     with pytest.raises(ScenarioError) as caught:
         live(line(), [nl.Tcp("h1", "h7"), nl.Command("h1", "ls")], controls, pace=1000, first_s=-1)
-    said = "\n".join(caught.value.problems)
+    message = "\n".join(caught.value.problems)
     for words in (
         "traffic 1 (tcp): dst: got 'h7'",
         "controls r1-h2: field: got 'speed'; allowed: rate_mbps",
@@ -347,7 +347,7 @@ def test_every_mistake_is_reported_at_once_and_nothing_is_opened(monkeypatch):
         "first_s must be from 0 to 3600, got -1",
         "a panel runs no commands",
     ):
-        assert words in said
+        assert words in message
 
 
 @pytest.mark.parametrize(

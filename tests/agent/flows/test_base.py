@@ -112,7 +112,7 @@ BREAKS = {
 def test_a_run_with_an_error_of_netlab_ends_with_its_cause(
     module: str, tmp_path: Path, pocket_kernel: PocketKernel
 ) -> None:
-    broken, said = BREAKS[module]
+    broken, message = BREAKS[module]
     package = IMPORT_ROOT / "netlab_engines"
     copy, folder = tmp_path / package.name, module.partition("/")[0]
     (copy / folder).mkdir(parents=True)
@@ -127,7 +127,7 @@ def test_a_run_with_an_error_of_netlab_ends_with_its_cause(
     scenario = nl.Scenario(network, [nl.Udp("h1", "h2", rate_mbps=1), nl.Tcp("h1", "h2")], duration_s=100)
     with closing(Guest(pocket_kernel, packages=[str(tmp_path), *python_path()])) as guest:
         guest.wait_until_ready()
-        with pytest.raises(RunError, match=said) as caught:
+        with pytest.raises(RunError, match=message) as caught:
             run_in(guest, scenario.plan(), None, None)
         assert "1 / 0" in str(caught.value)
         assert guest.request().tables(streams=0, queues=0)["now_s"] < 1
@@ -135,8 +135,8 @@ def test_a_run_with_an_error_of_netlab_ends_with_its_cause(
 
 def test_flows_do_not_share_ports(tmp_path: Path, recorded: None) -> None:
     plan: Any = {**place(tmp_path).plan, "traffic": [item(takes=n) for n in (3, 0, 1, 1)]}
-    made: Any = flows.make_flows(plan, place(tmp_path).network, place(tmp_path).artifacts)
-    assert [flow.port - PORT for flow in made] == [0, 3, 3, 4]
+    created: Any = flows.make_flows(plan, place(tmp_path).network, place(tmp_path).artifacts)
+    assert [flow.port - PORT for flow in created] == [0, 3, 3, 4]
 
 
 def test_unknown_kind_is_refused_with_the_known_kinds(tmp_path: Path) -> None:

@@ -163,10 +163,10 @@ def _without_repetitions(calls: list[str]) -> list[str]:
 
 
 def test_a_tcp_flow_of_a_number_of_bytes(tmp_path: Path, recorder: Recorder) -> None:
-    asked = nl.Tcp(
+    requested = nl.Tcp(
         "h1", "h2", congestion="reno", window_bytes=100_000, mss_bytes=1000, num_bytes=300_000, duration_s=0.2
     )
-    run(tcp.TcpFlow(planned_item(asked), place(tmp_path)))
+    run(tcp.TcpFlow(planned_item(requested), place(tmp_path)))
     tuned = [f"setsockopt {name}" for name in ("TCP_CONGESTION", "SO_RCVBUFFORCE", "TCP_WINDOW_CLAMP", "TCP_MAXSEG")]
     listener, source, sink = recorder.once()
     assert listener == [*tuned, "bind", "listen 1", "accept", "close"]
@@ -199,8 +199,8 @@ def test_a_udp_flow(tmp_path: Path, recorder: Recorder) -> None:
 
 
 def test_requests(tmp_path: Path, recorder: Recorder) -> None:
-    asked = nl.Requests("h1", "h2", response_bytes=50_000, count=2, congestion="reno", duration_s=0.2)
-    flow = requests.RequestsFlow(planned_item(asked), place(tmp_path))
+    requested = nl.Requests("h1", "h2", response_bytes=50_000, count=2, congestion="reno", duration_s=0.2)
+    flow = requests.RequestsFlow(planned_item(requested), place(tmp_path))
     run(flow)
     listener = recorder.once()[0]
     assert listener == ["setsockopt TCP_CONGESTION", "bind", "listen 1", "accept", "close"]

@@ -106,8 +106,8 @@ def test_wrong_lines_are_explained(answer: Callable[[float], int], sentence: str
 
 
 def test_a_trial_without_a_quality_is_no_sign_of_a_written_number() -> None:
-    told = failure_text(chapter.check.buffer, lambda buffer_s: 4 if buffer_s > 12 else 3)
-    assert "for buffer_s=2 got 3" in told and "The first trial was right" not in told
+    text = failure_text(chapter.check.buffer, lambda buffer_s: 4 if buffer_s > 12 else 3)
+    assert "for buffer_s=2 got 3" in text and "The first trial was right" not in text
 
 
 def test_the_rate_of_the_link_is_not_what_a_chunk_measures() -> None:
@@ -116,8 +116,8 @@ def test_the_rate_of_the_link_is_not_what_a_chunk_measures() -> None:
     assert "handshake is missing" in failure_text(chapter.check.throughput, chapter.own.chunk_kb * 8 / (took_ms - 40))
     link_ms = chapter.own.chunk_kb * 1000 / 1448 * 1514 * 8e-3 / chapter.own.path_mbps
     for more_ms, sentence in ((-20, "Half a round trip is missing"), (20, "Half a round trip is too much")):
-        told = failure_text(chapter.check.throughput, chapter.own.chunk_kb * 8 / (took_ms + more_ms))
-        assert sentence in told
+        message = failure_text(chapter.check.throughput, chapter.own.chunk_kb * 8 / (took_ms + more_ms))
+        assert sentence in message
     assert "lacks slow start" in failure_text(chapter.check.throughput, chapter.own.chunk_kb * 8 / (60 + link_ms))
 
 
@@ -184,13 +184,13 @@ def test_no_constant_quality_meets_either_condition(token: str, quality: int) ->
 
 def test_a_rule_that_fits_one_trace_alone_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The conditions by made-up videos: above all provided rules on the own trace, below them on the walk."""
-    made = {"own": video([4, 4]), "other": video([0, 0])}
+    created = {"own": video([4, 4]), "other": video([0, 0])}
     monkeypatch.setattr(check, "play_provided", lambda _rule, _trace: video([2, 2]))
     own, other = chapter.check.mine.conditions
-    assert own.holds_for(made) and not other.holds_for(made)
+    assert own.holds_for(created) and not other.holds_for(created)
     assert (
         "0.60 Mbit/s with 0.0 s of stalls; Throughput 2.40, Buffer 2.40, always 2.4 2.40, always 4.8 2.40"
-        in other.complaint(other.state_in_words(made))
+        in other.complaint(other.state_in_words(created))
     )
 
 
@@ -262,8 +262,8 @@ def test_each_difference_is_played_again_once(place: int) -> None:
     differences[place] = 1.5
     check, played = shown(), []
     check.replay = lambda rule, trace, _chunks: played.append(trace) or video([2] if rule is Careful else [1])  # type: ignore[func-returns-value]
-    told = failure_text(check, finding(differences=differences, interval=nl.interval(differences)))
-    assert f"from {2 * place}.0 s on another value comes" in told
+    text = failure_text(check, finding(differences=differences, interval=nl.interval(differences)))
+    assert f"from {2 * place}.0 s on another value comes" in text
     assert len(played) == 2 * (place + 1)
 
 

@@ -10,10 +10,10 @@ from tests.drawn import PATIENCE_S, by_role
 
 
 def test_the_panel_asks_for_chunks_after_pauses_and_draws_the_last_one():
-    asked = []
+    calls = []
 
     def fake(*, topology, traffic, duration_s, progress, cancel):
-        asked.append((topology, traffic))
+        calls.append((topology, traffic))
         return SimpleNamespace(requests=pd.DataFrame({"completion_s": [0.5, 0.24]}))
 
     panel = make_panel(run=fake)
@@ -21,7 +21,7 @@ def test_the_panel_asks_for_chunks_after_pauses_and_draws_the_last_one():
     panel.refresh()
     assert panel.wait(PATIENCE_S)
     assert panel.message == ""
-    topology, traffic = asked[-1]
+    topology, traffic = calls[-1]
     assert topology.problems() == [] and traffic[0].problems("flow") == []
     assert (traffic[0].think_s, traffic[0].response_bytes) == (3.0, 300_000)
     (measured,) = by_role(panel, "measured")[-1:]

@@ -38,7 +38,7 @@ def test_a_stall_begins_when_the_buffer_is_empty() -> None:
     """1 s to start; then 4 s in the buffer, and chunks that take 3 s and 7 s: 5 s in the buffer, 2 s of stall."""
     player, rule = played((0, 1), (1, 4), (4, 11))
     assert [chunk.stall_s for chunk in player.history] == [0, 0, 2]
-    assert [told[0] for told in rule.told] == [0, 4, 5]
+    assert [records[0] for records in rule.told] == [0, 4, 5]
     assert player.stall_s == 2 and player.buffer_s == CHUNK_S and player.is_done
 
 
@@ -50,7 +50,7 @@ def test_the_wait_for_the_first_chunk_is_no_stall() -> None:
 def test_rule_gets_the_throughput_of_the_chunk_before() -> None:
     """2.4 Mbit/s for 4 s are 9.6 Mbit; in 2 s they are 4.8 Mbit/s."""
     player, rule = played((0, 2), (2, 3), qualities=[2, 0])
-    assert [told[1] for told in rule.told] == [0, pytest.approx(4.8)]
+    assert [records[1] for records in rule.told] == [0, pytest.approx(4.8)]
     assert rule.told[0][2] == [300_000, 600_000, 1_200_000, 2_400_000, 4_800_000]
     assert player.qualities_mbps == [2.4, 0.6]
 

@@ -133,8 +133,8 @@ def test_printed_output_is_no_run() -> None:
 def test_half_and_double_the_queue_get_the_same_answer_as_their_neighbours(factor: float) -> None:
     """Else a queue that was tried would give the answer away."""
     right = right_number(chapter.check.free)
-    told, nearby = (failure_text(chapter.check.free, number * right) for number in (factor, 1.1 * factor))
-    assert told.split("packets.")[1] == nearby.split("packets.")[1]
+    text, nearby = (failure_text(chapter.check.free, number * right) for number in (factor, 1.1 * factor))
+    assert text.split("packets.")[1] == nearby.split("packets.")[1]
 
 
 @cache

@@ -9,10 +9,10 @@ from tests.drawn import PATIENCE_S
 
 
 def test_the_panel_runs_its_settings_and_draws_the_window():
-    asked = []
+    calls = []
 
     def fake(*, topology, traffic, duration_s, interval_s, progress, cancel):
-        asked.append((topology, traffic))
+        calls.append((topology, traffic))
         intervals = pd.DataFrame(
             {
                 "flow": traffic[0].label,
@@ -33,7 +33,7 @@ def test_the_panel_runs_its_settings_and_draws_the_window():
     panel.refresh()
     assert panel.wait(PATIENCE_S)
     assert panel.message == ""
-    topology, (flow,) = asked[-1]
+    topology, (flow,) = calls[-1]
     (slow,) = [link.forward for link in topology.links if link.forward.rate_mbps is not None]
     assert (slow.rate_mbps, slow.delay_ms, slow.queue_packets, slow.loss_rate) == (10, 30, 70, 0.005)
     assert (flow.congestion, flow.problems("flow"), topology.problems()) == ("cubic", [], [])

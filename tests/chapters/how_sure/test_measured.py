@@ -104,5 +104,5 @@ def _given_scenario(scenario: nl.Scenario) -> dict:
 
 @pytest.mark.parametrize("letter", settings.QUEUES)
 def test_the_check_wants_the_scenario_that_the_exercises_cell_makes(letter: str) -> None:
-    made = names_of_cells("02_how_sure", "candidate", chapter=chapter, own=chapter.own)["candidate"](letter)
-    assert made.to_dict() == settings.candidate(chapter.own, letter).to_dict()
+    created = names_of_cells("02_how_sure", "candidate", chapter=chapter, own=chapter.own)["candidate"](letter)
+    assert created.to_dict() == settings.candidate(chapter.own, letter).to_dict()

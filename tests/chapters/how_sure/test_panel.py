@@ -12,10 +12,10 @@ from tests.drawn import PATIENCE_S
 
 @pytest.mark.parametrize(("factor", "misses"), [("Student's", 1), ("1 (standard error)", 20)])
 def test_the_panel_counts_the_intervals_that_miss(factor, misses):
-    asked = []
+    calls = []
 
     def fake(*, topology, progress, cancel):
-        asked.append(topology)
+        calls.append(topology)
         # Two values, 0.01 apart: the standard error is 0.005, Student's half width 12.7 times as much.
         pairs = np.tile([0.101, 0.111], (20, 1))
         pairs[0] += 0.2
@@ -27,7 +27,7 @@ def test_the_panel_counts_the_intervals_that_miss(factor, misses):
     panel.refresh()
     assert panel.wait(PATIENCE_S)
     assert panel.message == ""
-    scenario = asked[-1]
+    scenario = calls[-1]
     assert scenario.problems() == [] and scenario.seed == 7
     assert [flow.rate_mbps for flow in scenario.traffic] == pytest.approx([0.04] * 40)
     assert f"{misses} of 20 intervals miss; each is of 2 values" in panel.figure.layout.title.text

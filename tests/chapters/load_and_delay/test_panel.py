@@ -12,10 +12,10 @@ from tests.drawn import PATIENCE_S, by_role
 
 @pytest.mark.parametrize(("sizes", "flows"), [("one size", 1), ("mixed sizes", 7)])
 def test_the_panel_draws_a_run_with_the_formula_for_its_sizes(sizes: str, flows: int) -> None:
-    asked = []
+    calls = []
 
     def fake(*, topology, progress, cancel):
-        asked.append(topology)
+        calls.append(topology)
         delay_ms = experiments.theory_ms(sizes, 0.9)
         return SimpleNamespace(flows=pd.DataFrame({"delay_ms": [delay_ms] * flows, "received_datagrams": [10] * flows}))
 
@@ -25,7 +25,7 @@ def test_the_panel_draws_a_run_with_the_formula_for_its_sizes(sizes: str, flows:
     panel.refresh()
     assert panel.wait(PATIENCE_S)
     assert panel.message == ""
-    scenario = asked[-1]
+    scenario = calls[-1]
     assert scenario.problems() == [] and len(scenario.traffic) == flows
     assert (scenario.duration_s, scenario.seed) == (30, 3)
     (strip,) = by_role(panel, "residual")[-1:]

@@ -105,8 +105,8 @@ def crossed(jitter_ms: float, delay_ms: float = 2, *, congestion: str = "reno", 
         for draw, row in enumerate(starts_s)
         for pair, start_s in zip(chapter.settings.CROSSING, row, strict=True)
     ]
-    made = nl.Topology(network.hosts, network.routers, network.switches, links)
-    return nl.run(made, flows, duration_s=22 * draws, interval_s=1)
+    created = nl.Topology(network.hosts, network.routers, network.switches, links)
+    return nl.run(created, flows, duration_s=22 * draws, interval_s=1)
 
 
 @pytest.mark.library
@@ -116,7 +116,7 @@ def test_flows_with_random_moments_have_no_bias() -> None:
 
 @pytest.mark.library
 @pytest.mark.parametrize(
-    ("sentence", "made"),
+    ("sentence", "settings_of_runs"),
     [
         ("h1-h9 must get 1.37 Mbit/s or more on average", {"jitter_ms": 0.5, "delay_ms": 0.5}),
         ("each flow must cross one with a jitter_ms of 0.5 or more", {"jitter_ms": 0}),
@@ -128,8 +128,8 @@ def test_flows_with_random_moments_have_no_bias() -> None:
         ("at most 10 ms", {"jitter_ms": 2, "delay_ms": 40}),
     ],
 )
-def test_other_runs_of_the_six_flows_are_refused(sentence: str, made: dict[str, Any]) -> None:
+def test_other_runs_of_the_six_flows_are_refused(sentence: str, settings_of_runs: dict[str, Any]) -> None:
     """Among them the control run: a delay of 4 ms without jitter gives h1-h9 1.6 Mbit/s, at moments that are as fixed as before.
     A jitter of a microsecond is far below the time of a frame.
     """
-    assert sentence in failure_text(chapter.check.bias, crossed(**made))
+    assert sentence in failure_text(chapter.check.bias, crossed(**settings_of_runs))

@@ -28,8 +28,8 @@ CROSSING = list(settings.CROSSING)
 @functools.cache
 def contests() -> Callable[..., nl.Scenario]:
     """Return the function of the page that makes the scenario of a contest."""
-    made: Callable[..., nl.Scenario] = names_of_cells("08_multiplexing", "contest", np=np)["contest"]
-    return made
+    created: Callable[..., nl.Scenario] = names_of_cells("08_multiplexing", "contest", np=np)["contest"]
+    return created
 
 
 def contest(*arguments: Any, **named: Any) -> nl.Scenario:

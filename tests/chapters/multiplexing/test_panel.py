@@ -22,10 +22,10 @@ def fair_mbps(topology):
 
 @pytest.mark.parametrize("fair_queue", [False, True])
 def test_multiplexing_panel_draws_its_runs_with_the_fair_shares(fair_queue):
-    asked = []
+    calls = []
 
     def fake(*, topology, traffic, duration_s, seed, progress, cancel):
-        asked.append((topology, traffic, seed))
+        calls.append((topology, traffic, seed))
         labels = [item.label for item in traffic]
         return SimpleNamespace(goodput_mbps=lambda after_s: pd.Series(fair_mbps(topology), labels))
 
@@ -36,7 +36,7 @@ def test_multiplexing_panel_draws_its_runs_with_the_fair_shares(fair_queue):
         panel.controls[name].value = value
     panel.refresh()
     assert panel.wait(PATIENCE_S)
-    topology, traffic, seed = asked[-1]
+    topology, traffic, seed = calls[-1]
     assert panel.message == ""
     assert topology.problems() == [] and [item.problems("flow") for item in traffic] == [[]] * 6
     assert [f"{item.src}-{item.dst}" for item in traffic] == CROSSING

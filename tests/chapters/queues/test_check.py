@@ -29,8 +29,8 @@ def test_no_copy_has_a_link_whose_smallest_threshold_depends_on_the_seed() -> No
 
 def test_the_check_alone_knows_the_link_without_a_smallest_threshold() -> None:
     own = NUMBERS.draw(next(token for token in map(str, range(3000)) if _link(NUMBERS.draw(token)) == (30, 26)))
-    made = check.Checks(own).threshold_run
-    assert not made.tells_apart() and check.Checks(NUMBERS.draw()).threshold_run.tells_apart()
+    created = check.Checks(own).threshold_run
+    assert not created.tells_apart() and check.Checks(NUMBERS.draw()).threshold_run.tells_apart()
 
 
 def _link(own: Any) -> tuple[float, float]:

@@ -25,8 +25,8 @@ ASK_FOR_ECN = {"net.ipv4.tcp_ecn": 1}
 def marking(threshold_packets: int, rate_mbps: float, base_rtt_ms: float) -> nl.Topology:
     """The network of the page whose queue marks all packets above a threshold."""
     page = names_of_cells("12_queues", "network", "marking")
-    made: nl.Topology = page["marking"](threshold_packets, rate_mbps, base_rtt_ms)
-    return made
+    created: nl.Topology = page["marking"](threshold_packets, rate_mbps, base_rtt_ms)
+    return created
 
 
 def test_the_published_round_trip_times_come_again() -> None:

@@ -36,10 +36,10 @@ def measured_run(rtt_ms: float, ping_ms: float, bytes_per_s: float, page_s: floa
 )
 def test_the_panel_runs_its_settings_and_shows_who_waits(settings, aqm, room, options):
     base_ms = settings.get("base_rtt_ms", 20)
-    asked = []
+    calls = []
 
     def fake(*, topology, traffic, duration_s, interval_s, progress, cancel):
-        asked.append((topology, traffic))
+        calls.append((topology, traffic))
         return measured_run(base_ms + 8, base_ms + 2, 0.95 * 20e6 / 8, 0.25)
 
     panel = make_panel(run=fake)
@@ -48,7 +48,7 @@ def test_the_panel_runs_its_settings_and_shows_who_waits(settings, aqm, room, op
     panel.refresh()
     assert panel.wait(PATIENCE_S)
     assert panel.message == ""
-    topology, traffic = asked[-1]
+    topology, traffic = calls[-1]
     assert topology.problems() == [] and all(item.problems("flow") == [] for item in traffic)
     hops = {(hop.src, hop.dst): hop.shape for hop in topology.hops()}
     shape = hops["r1", "h3"]

@@ -14,10 +14,10 @@ from tests.drawn import PATIENCE_S, by_role
     ("scheme", "sender"), [("go-back-N", "GoBackNSender"), ("selective repeat", "SelectiveSender")]
 )
 def test_the_panel_draws_a_run_of_its_scheme_with_the_formula(scheme: str, sender: str) -> None:
-    asked = []
+    calls = []
 
     def fake(*, topology, progress, cancel):
-        asked.append(topology)
+        calls.append(topology)
         flow = {
             "goodput_mbps": float(experiments.theory_mbps(scheme, 16.0, 0.04)),
             "sent_datagrams": 500,
@@ -31,7 +31,7 @@ def test_the_panel_draws_a_run_of_its_scheme_with_the_formula(scheme: str, sende
     panel.refresh()
     assert panel.wait(PATIENCE_S)
     assert panel.message == ""
-    scenario = asked[-1]
+    scenario = calls[-1]
     (program,) = scenario.traffic
     assert scenario.problems() == [] and scenario.seed == 3
     assert scenario.topology.links[-1].forward.loss_rate == pytest.approx(0.04)

@@ -11,17 +11,17 @@ from tests.drawn import PATIENCE_S, by_role
 
 @pytest.mark.parametrize(("beside_mbps", "kinds"), [(0, ["ping"]), (12, ["ping", "udp"])])
 def test_the_panel_draws_pings_with_the_empty_path(beside_mbps, kinds):
-    asked = []
+    calls = []
 
     def fake(*, topology, traffic, duration_s, progress, cancel):
-        asked.append((topology, traffic))
+        calls.append((topology, traffic))
         return SimpleNamespace(pings=pd.DataFrame({"t_s": [0.0, 0.2, 0.4], "rtt_ms": [40.1, 45.0, None]}))
 
     panel = start_here.begin().panel(run=fake)
     panel.controls["beside_mbps"].value = beside_mbps
     panel.refresh()
     assert panel.wait(PATIENCE_S)
-    topology, traffic = asked[-1]
+    topology, traffic = calls[-1]
     assert panel.message == ""
     assert topology.problems() == [] and all(item.problems("flow") == [] for item in traffic)
     assert [item.kind for item in traffic] == kinds

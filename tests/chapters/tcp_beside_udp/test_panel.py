@@ -39,15 +39,15 @@ def panel_after(run: Any, **settings: Any) -> Any:
     ],
 )
 def test_the_panel_runs_its_settings_and_draws_both_beside_theory(settings, aqm, tcp_mbps, udp_mbps):
-    asked = []
+    calls = []
 
     def fake(*, topology, traffic, duration_s, interval_s, seed, progress, cancel):
-        asked.append((topology, traffic, seed))
+        calls.append((topology, traffic, seed))
         flows = pd.DataFrame({"flow": ["udp", "tcp"], "loss_rate": [0.0, 0.25], "timeouts": [0, 3]})
         return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series({"udp": udp_mbps, "tcp": tcp_mbps}))
 
     panel = panel_after(fake, **settings)
-    topology, (udp, tcp), seed = asked[-1]
+    topology, (udp, tcp), seed = calls[-1]
     assert topology.problems() == [] and udp.problems("flow") == tcp.problems("flow") == []
     (slow,) = [hop.shape for hop in topology.hops() if hop.shape.rate_mbps is not None]
     assert (slow.rate_mbps, slow.aqm, slow.queue_packets) == (5, aqm, settings.get("room_packets", 100))

@@ -11,10 +11,10 @@ from tests.drawn import PATIENCE_S, by_role
 
 
 def test_the_udp_panel_runs_its_settings_and_draws_goodput_with_theory():
-    asked = []
+    calls = []
 
     def fake(*, topology, traffic, duration_s, progress, cancel):
-        asked.append((topology, traffic, duration_s))
+        calls.append((topology, traffic, duration_s))
         link, flow = topology.links[-1].forward, traffic[0]
         goodput = theory.udp_goodput_mbps(flow.rate_mbps, link.rate_mbps, flow.payload_bytes, link.framing)
         loss = 1 - goodput / flow.rate_mbps
@@ -24,7 +24,7 @@ def test_the_udp_panel_runs_its_settings_and_draws_goodput_with_theory():
     panel.controls["ethernet_framing"].value = True
     panel.controls["offered_mbps"].value = 6.0
     assert panel.wait(PATIENCE_S)
-    topology, traffic, duration_s = asked[-1]
+    topology, traffic, duration_s = calls[-1]
     assert panel.message == ""
     assert topology.problems() == [] and traffic[0].problems("flow") == []
     assert duration_s == 10

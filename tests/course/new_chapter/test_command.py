@@ -77,9 +77,9 @@ def test_written_files_are_formatted_and_pass_the_linter(clone: Path, name: str)
 @pytest.mark.slow
 def test_its_tests_pass_as_printed(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["new-chapter", "example", "--root", str(clone), "--title", "An example"]) == 0
-    said = capsys.readouterr().out
-    assert "wrote solutions/02_example.py" in said
-    words = next(line for line in said.splitlines() if "-m pytest" in line).split()
+    output = capsys.readouterr().out
+    assert "wrote solutions/02_example.py" in output
+    words = next(line for line in output.splitlines() if "-m pytest" in line).split()
     assert words[0] == ".venv/bin/python"
     done = command(clone, *words[1:], "-m", "not pocket", "-q", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout + done.stderr
