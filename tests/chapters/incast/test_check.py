@@ -65,13 +65,13 @@ REASON = "A late answer takes 11 ms more than the bound."
 
 
 def timer(own: Any, bound_ms: float, runs: Any = None, reason: str = REASON, **words: Any) -> list[Any]:
-    """What a student hands over who computed this bound and made these runs with it."""
+    """Return the answer of a student who computed this bound and made these runs with it."""
     made = stand_ins(own, **{"last_ms": own.timer_ms - 1, "sysctls": bound(bound_ms), **words})
     return [bound_ms, reason, made if runs is None else runs]
 
 
 def room(own: Any, packets: float, **words: Any) -> list[Any]:
-    """What a student hands over who computed this room and made runs with it."""
+    """Return the answer of a student who computed this room and made runs with it."""
     marks: dict[str, Any] = {"congestion": "dctcp", "port": settings.step(8), "last_ms": own.marks_ms - 1}
     made = stand_ins(own, **{**marks, "queue_packets": packets, **words})
     return [packets, "Each of the servers sends 2 segments.", made]
