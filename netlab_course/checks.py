@@ -152,7 +152,7 @@ class Check:
     """Called with the key when an answer is right, to record the progress."""
     tries: TryCounter | None = field(default=None, init=False, repr=False)
     """Counts wrong tries, to be shown with the verdict; `begin()` sets it."""
-    prose_asked: str = field(default="", init=False, repr=False)
+    prose_question: str = field(default="", init=False, repr=False)
     """The question that a sentence in the answer replies to, for the person who reads it; "" if there is no sentence."""
     _guesses: ClassVar[str] = "tries"
     """The plural noun for answers that could be found by trial."""

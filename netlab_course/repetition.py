@@ -94,8 +94,8 @@ class Repetition(Build):
         conditions of its own.
         """
         if not self.with_figure:
-            said = "theory" if self.statement is None else f'"{self.statement.in_words(self.unit)}"'
-            self.prose_asked = f"Which result would refute {said}?"
+            claim = "theory" if self.statement is None else f'"{self.statement.in_words(self.unit)}"'
+            self.prose_question = f"Which result would refute {claim}?"
         if not self.conditions:
             last = (
                 f"my_figure = {self.plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "

@@ -49,7 +49,7 @@ class ExerciseMark:
     slip: str = ""
     """The message about the mistake, for the class's list of mistakes."""
     prose: str = ""
-    prose_asked: str = ""
+    prose_question: str = ""
     """A sentence in an answer in code, which a person reads, and the question to which it replies; "" if there is none."""
     words: str = ""
     """A fingerprint of an answer in words; "" for code."""

@@ -82,15 +82,17 @@ def review_html(graded: GradedClass) -> str:
 
 def _sentences_in_code(graded: GradedClass, named: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the sentences in the class's answers in code, such as what would refute a statement, which no check can
-    judge: dicts with the "title" and "key" of an exercise, the question ("asked") of the copy, and "answers"; `named`
+    judge: dicts with the "title" and "key" of an exercise, its "question" in the copy, and "answers"; `named`
     has the titles by key.
     """
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for result in graded.results:
         for mark in result["exercises"]:
             if mark.get("prose"):
-                key, asked = mark["key"], mark["prose_asked"]
-                part = found.setdefault((key, asked), {"key": key, "title": named[key], "asked": asked, "answers": []})
+                key, question = mark["key"], mark["prose_question"]
+                part = found.setdefault(
+                    (key, question), {"key": key, "title": named[key], "question": question, "answers": []}
+                )
                 part["answers"].append(
                     {
                         "student": result["student"],

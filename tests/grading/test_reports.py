@@ -217,7 +217,7 @@ def test_sentences_in_answers_in_code_are_shown_with_their_question_and_cell(gra
     said = {"anna": "An interval <b>below</b> 3 ms.", "ben": ""}
     for result in results[:2]:
         (mark,) = (each for each in result["exercises"] if each["key"] == "limit")
-        mark["prose"], mark["prose_asked"] = said[result["student"]], 'Which result would refute "more than 3 ms"?'
+        mark["prose"], mark["prose_question"] = said[result["student"]], 'Which result would refute "more than 3 ms"?'
     page = report_pages.review_html(replace(graded, results=results))
     _, _, sentences = page.partition("Sentences in answers in code")
     assert "Which result would refute &#34;more than 3 ms&#34;?" in sentences
@@ -241,7 +241,7 @@ def test_a_refutation_and_a_reason_reach_the_review(monkeypatch: pytest.MonkeyPa
         taken = {key: reading.compose(edition.provided_cells, cell.id, solution)}
         mark = Examination(Job("anna", None, chapter.source), edition, chapter.exercises()).marks([cell], taken)[key]
         assert mark.status == marking.PASSED, mark.sentences
-        assert mark.prose_asked.startswith(asked) and mark.prose.startswith(sentence), mark
+        assert mark.prose_question.startswith(asked) and mark.prose.startswith(sentence), mark
 
 
 def test_each_row_of_the_review_is_one_line_that_no_spreadsheet_takes_for_a_formula(graded: GradedClass) -> None:

@@ -174,7 +174,7 @@ class Design(Build):
 
     def __post_init__(self) -> None:
         """Set the question that the reason replies to."""
-        self.prose_asked = f"From what does {self.parts[0]} follow?"
+        self.prose_question = f"From what does {self.parts[0]} follow?"
 
     def prose(self, answer: object) -> str:
         """Return the reason in an answer; "" if the answer has a wrong form."""
