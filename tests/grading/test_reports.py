@@ -228,7 +228,7 @@ def test_sentences_in_answers_in_code_are_shown_with_their_question_and_cell(gra
 @pytest.mark.library
 @pytest.mark.slow
 def test_a_refutation_and_a_reason_reach_the_review(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.UnisolatedSandbox)
+    monkeypatch.setattr("netlab_classroom.grading.judging.ExerciseSandbox", model.UnisolatedSandbox)
     wanted = {
         "congestion_collapse": ("repeated", "Which result would refute", "An interval of h1's goodput that lies below"),
         "incast": ("marks_runs", "From what does my_room follow?", "2 segments of each server, less 8.26"),
