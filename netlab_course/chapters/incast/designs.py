@@ -1,0 +1,316 @@
+"""Designs of a student's rack in the chapter "Incast": a computed number with a reason, and the runs with it."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from netlab.measure.results import Run
+from netlab.runs.scenario import Scenario
+from netlab_course import replays
+from netlab_course.answers import answer_in_words, as_number, with_unit
+from netlab_course.chapters.incast.experiments import later_ms
+from netlab_course.chapters.incast.settings import (
+    DURATION_S,
+    INITIAL_WINDOW,
+    MAY_BE_LATE,
+    MIN_RTO,
+    MIN_WINDOW,
+    QUERIES,
+    SEEDS,
+    SHORT_BOUND_MS,
+    US_PER_MS,
+    ideal_ms,
+    queries,
+    rack,
+)
+from netlab_course.checks import Result, Status
+from netlab_course.conditions import Build, Condition
+from netlab_course.own_numbers import StudentValues
+from netlab_course.scenario_differences import differences
+
+MAX_DIFFERENCES = 3
+MIN_REASON_WORDS = 6
+_MEASURED = "hand over the runs as nl.sweep(...) returned them."
+Runs = Mapping[int, Run]
+"""Runs by seed."""
+
+
+@dataclass(frozen=True)
+class PlannedDesign:
+    """A student's design of the rack: the number that was computed, the reason for it, and the runs with it."""
+
+    number: float
+    """The computed number: the bound in ms, or the packets for which the port has room."""
+    reason: str
+    """The student's sentence on how the number follows."""
+    runs: Runs
+    """The runs by seed."""
+
+
+def _asked_differences(runs: Runs, own: StudentValues, *, any_room: bool) -> list[str]:
+    """Return a text for each difference between the scenarios of runs and the rack of the student's numbers, apart from
+    what a design may change: the discipline of the port's queue, the congestion control, the sysctls, and with
+    `any_room` the room in that queue.
+    """
+    free = ("aqm", "aqm_options", *(["queue_packets"] if any_room else []))
+    found: dict[str, None] = {}
+    for run in runs.values():
+        given = copy.deepcopy(dict(run.scenario))
+        asked = Scenario(rack(own.servers, own.queue_packets), queries(own.servers), duration_s=DURATION_S).to_dict()
+        for link in (given["topology"]["links"][-1], asked["topology"]["links"][-1]):
+            for name in free:
+                link.pop(name, None)
+        for item in (*given["traffic"], *asked["traffic"]):
+            item.pop("congestion", None)
+        for scenario in (given, asked):
+            scenario["sysctls"] = {}
+        found.update(dict.fromkeys(differences(given, asked)))
+    return list(found)
+
+
+def _seeds(runs: Runs) -> list[int]:
+    """Return the seeds of these runs, sorted."""
+    return sorted(run.scenario["seed"] for run in runs.values())
+
+
+def _has_all_seeds(runs: Runs) -> bool:
+    """Return whether there are as many runs as asked for, all with different seeds. Grading runs them with other ones
+    than the student.
+    """
+    return len(runs) == len(set(_seeds(runs))) == len(SEEDS)
+
+
+def _reached_ms(runs: Runs) -> float:
+    """Return the time in ms within which all queries but the slowest were answered, of all these runs together without
+    the first query of each; infinite if an answer is missing.
+    """
+    times_ms: list[float] = []
+    for run in runs.values():
+        later = later_ms(run)
+        if len(later) < QUERIES - 1 or later.isna().any():
+            return math.inf
+        times_ms += list(later)
+    return sorted(times_ms)[-1 - MAY_BE_LATE]
+
+
+def _time_in_words(runs: Runs) -> str:
+    """Return `_reached_ms` of these runs as text, such as "12.3 ms"."""
+    reached_ms = _reached_ms(runs)
+    return f"{reached_ms:.1f} ms" if math.isfinite(reached_ms) else "an answer that did not arrive"
+
+
+def control_names(runs: Runs) -> list[str]:
+    """Return the names of the congestion controls of all requests of these runs, each once, sorted."""
+    return sorted({item.get("congestion", "cubic") for run in runs.values() for item in run.scenario["traffic"]})
+
+
+def queue_disciplines(runs: Runs) -> list[str]:
+    """Return the disciplines (`aqm`) of the queue of the switch's port to the client in these runs, each once,
+    sorted.
+    """
+    return sorted({str(run.scenario["topology"]["links"][-1].get("aqm", "fifo")) for run in runs.values()})
+
+
+def queue_capacities(runs: Runs) -> list[int]:
+    """Return the packets for which that queue has room in these runs, each number once, sorted."""
+    return sorted({run.scenario["topology"]["links"][-1]["queue_packets"] for run in runs.values()})
+
+
+def sysctls_in_words(runs: Runs) -> list[str]:
+    """Return the sysctls of each of these runs as text, such as "name=value, name=value", each once, sorted."""
+    return sorted(
+        {", ".join(f"{name}={value}" for name, value in run.scenario["sysctls"].items()) for run in runs.values()}
+    )
+
+
+def bound_ms(runs: Runs) -> float:
+    """Return the smallest bound of the timer in ms that these runs set."""
+    return min(float(run.scenario["sysctls"][MIN_RTO]) / US_PER_MS for run in runs.values())
+
+
+@dataclass(kw_only=True, repr=False)
+class Design(Build):
+    """A check of a design of the student's rack: a computed number with a reason, and a run for each seed."""
+
+    kind: type = PlannedDesign
+    parts: tuple[str, str, str]
+    """The names of the number, the reason and the runs."""
+    least_ms: float
+    """The time in ms that no query can beat."""
+    replay: replays.Replay = replays.run_again
+    """Makes the runs again, to see that their times were measured."""
+    is_found: Callable[[PlannedDesign], bool]
+    """Returns whether a design has a right number and its runs are in time."""
+    _guesses: ClassVar[str] = "numbers"
+
+    def __post_init__(self) -> None:
+        """Set the question that the reason replies to."""
+        self.prose_question = f"From what does {self.parts[0]} follow?"
+
+    def prose(self, answer: object) -> str:
+        """Return the reason in an answer; "" if the answer has a wrong form."""
+        found = self._parse(answer)
+        return "" if isinstance(found, str) else found.reason
+
+    def _parse(self, answer: object) -> PlannedDesign | str:
+        """Return a student's answer as a design, or a message about its wrong form. It must be a list or tuple of a
+        number, a sentence, and runs by seed.
+        """
+        if not isinstance(answer, (list, tuple)) or len(answer) != len(self.parts):
+            return f"expected a list of three ({', '.join(self.parts)}), got {answer_in_words(answer)}."
+        given, reason, runs = answer
+        number, complaint = as_number(given)
+        if number is None:
+            return f"{self.parts[0]}: {complaint}"
+        if not isinstance(reason, str):
+            return f"{self.parts[1]} must be a sentence in quotes, got {answer_in_words(reason)}."
+        if not isinstance(runs, dict) or not runs or not all(isinstance(run, Run) for run in runs.values()):
+            return f"{self.parts[2]} must be what nl.sweep({{...}}) returns, runs by seed, got {answer_in_words(runs)}."
+        return PlannedDesign(number, reason, runs)
+
+    def _judge(self, answer: object) -> Result:
+        """Return the verdict on a list of a number, a reason and runs by seed; anything else fails."""
+        found = self._parse(answer)
+        return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
+
+    def _wrong_guess(self, answer: object) -> str:
+        """Return the number of a failed answer if it could be found by trial; "" if it is right and in time, or the
+        answer has a wrong form.
+        """
+        found = self._parse(answer)
+        return "" if isinstance(found, str) or self.is_found(found) else f"{found.number:g}"
+
+    def doubt_about_numbers(self, answer: object) -> str:
+        """Return a sentence on runs with other seeds than the exercise's, which may be chosen by luck, or with times
+        that are impossible or that the same runs do not give again; "" if there are none.
+        """
+        found = self._parse(answer)
+        runs: Runs = {} if isinstance(found, str) else found.runs
+        if tuple(_seeds(runs)) != SEEDS:
+            seeds = ", ".join(map(str, _seeds(runs)))
+            return f"these runs have the seeds {seeds}; the exercise asks for the seeds 1 to {len(SEEDS)}, whatever they bring."
+        fastest_ms = min(float(later_ms(run).min()) for run in runs.values())
+        if fastest_ms < (1 - replays.MAX_BELOW) * self.least_ms:
+            return f"a query took {fastest_ms:.3g} ms, less than the ideal time: {_MEASURED}"
+        by_seed = {int(run.scenario["seed"]): run for run in runs.values()}
+        seed = replays.invented_run(by_seed, self.replay)
+        return "" if seed is None else f"the run with seed {seed} has other times when it is made again: {_MEASURED}"
+
+
+def bound_slips(own: StudentValues) -> dict[float, str]:
+    """Return messages about wrong bounds in ms for a student's numbers, by the bound."""
+    limit_ms = float(own.timer_ms)
+    return {
+        limit_ms: "this is the limit itself, and a late answer does more than wait",
+        limit_ms
+        - SHORT_BOUND_MS: "the bound of 5 ms was taken from the limit; asked for is what comes on top of a bound",
+        SHORT_BOUND_MS: "this is the bound of the runs above, which was not computed for your limit",
+    }
+
+
+def room_slips(own: StudentValues) -> dict[float, str]:
+    """Return messages about wrong rooms in packets for a student's numbers, by the room."""
+    return {
+        MIN_WINDOW * own.servers: "packets on the path need no room in the queue",
+        own.servers: "the smallest window is more than one segment",
+        INITIAL_WINDOW * own.servers: "this is with the window of a new connection; DCTCP goes on with a smaller one",
+        own.queue_packets: "this is the room of exercise 4",
+    }
+
+
+def number_in_words(number: float, unit: str, slips: Mapping[float, str]) -> str:
+    """Return a computed number with its unit as text, with the message about the known mistake from which it is at most
+    1 away; `slips` has messages by wrong number.
+    """
+    told = with_unit(number, unit)
+    return next((f"{told}; {slip}" for wrong, slip in slips.items() if abs(number - wrong) <= 1), told)
+
+
+def make_design(
+    name: str,
+    own: StudentValues,
+    most_ms: float,
+    *conditions: Condition,
+    parts: tuple[str, str, str],
+    computed: Condition,
+    set_number: Callable[[Runs], float],
+    any_room: bool = False,
+    right: str,
+    hints: Sequence[str],
+) -> Design:
+    """Return the check, with this name, of a design of the student's rack with which the queries after the first are
+    answered within `most_ms`, all but one of the runs with all seeds; `conditions` (on the runs) are on what the design
+    may change, with `any_room` also the room of the queue. `parts` names the parts of an answer, `computed` is the
+    condition on its number, and `set_number` returns that number as the runs have it. `right` and `hints` are as in
+    every check.
+    """
+
+    def valid(runs: Runs) -> bool:
+        """Return whether these are runs of the student's rack with the seeds of the exercise."""
+        return not _asked_differences(runs, own, any_room=any_room) and _has_all_seeds(runs)
+
+    def in_time(runs: Runs) -> bool:
+        """Return whether these runs are valid and in time."""
+        # A smaller rack is in time without any design, which is worth no points.
+        return valid(runs) and _reached_ms(runs) <= most_ms
+
+    room = "" if any_room else f" room for {own.queue_packets} packets,"
+    number, reason, runs_name = parts
+    on_runs = [
+        Condition(
+            lambda runs: not _asked_differences(runs, own, any_room=any_room),
+            f"It must be the rack of the exercise: {own.servers} servers,{room} and all queries.",
+            "rack(own.servers, ...), queries(own.servers, ...) and duration_s=10.5 make it.",
+            lambda runs: "; ".join(_asked_differences(runs, own, any_room=any_room)[:MAX_DIFFERENCES]),
+        ),
+        Condition(
+            _has_all_seeds,
+            f"There must be {len(SEEDS)} runs, one for each of the seeds 1 to {len(SEEDS)}.",
+            "nl.Scenario(..., seed=seed) sets it.",
+            lambda runs: ", ".join(map(str, _seeds(runs))),
+        ),
+        *conditions,
+        Condition(
+            in_time,
+            f"Without the first query of each run, all last answers but one must come within {most_ms:g} ms.",
+            "experiments.later_ms(run) has the time of each query. What does the slowest one wait for?",
+            lambda runs: _time_in_words(runs) + ("" if valid(runs) else ", but in other runs than asked for"),
+        ),
+    ]
+    return Design(
+        name=name,
+        parts=parts,
+        least_ms=ideal_ms(own.servers),
+        is_found=lambda found: computed.holds_for(found) and in_time(found.runs),
+        conditions=[
+            *map(_of_runs, on_runs),
+            Condition(
+                lambda found: abs(set_number(found.runs) - found.number) < 1,
+                f"{runs_name} must be made with {number}.",
+                "Compute the number first, and hand it to the runs.",
+                lambda found: f"{set_number(found.runs):g} in the runs, {number} = {found.number:g}",
+            ),
+            computed,
+            Condition(
+                lambda found: len(found.reason.split()) >= MIN_REASON_WORDS and any(map(str.isdigit, found.reason)),
+                f"{reason} must be a sentence with a number in it: from what does {number} follow?",
+                "Write it before the runs. A person reads it.",
+                lambda found: with_unit(len(found.reason.split()), "words"),
+            ),
+        ],
+        right=right,
+        hints=hints,
+    )
+
+
+def _of_runs(condition: Condition) -> Condition:
+    """Return the condition on a whole design that holds if `condition` holds for its runs."""
+    return replace(
+        condition,
+        holds=lambda found: condition.holds(found.runs),
+        seen=lambda found: condition.seen(found.runs),
+    )
