@@ -1,11 +1,15 @@
 """How Sphinx makes the site; `tools/site.py` puts the pages together before."""
 
 import os
+import sys
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent))  # for anchors.py
 
 project = "netlab"
 copyright = "the netlab developers; BSD-3-Clause"  # noqa: A001 - Sphinx's own name
@@ -13,6 +17,7 @@ html_title = "netlab" + (" for instructors" if os.environ.get("NETLAB_SITE") == 
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_copybutton"]
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
+myst_heading_slug_func = "anchors.heading_anchor"
 nb_execution_mode = "off"  # tools/site.py has executed what is to be executed
 nb_mime_priority_overrides = [
     ("html", "text/html", 0),
