@@ -14,7 +14,7 @@ def trial() -> ModuleType:
     return load("tools/image_trial.py")
 
 
-def test_the_readmes_table_is_what_the_demo_is_held_to(trial):
+def test_the_table_of_the_demo_is_read_from_the_readme(trial):
     table = trial.demo_table()
     assert table[0].startswith("flow quantity theory measured")
     assert len([line for line in table if "goodput" in line]) == 4

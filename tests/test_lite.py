@@ -133,7 +133,7 @@ def test_notebook_server_modules_are_left_out_of_a_wheel(lite: ModuleType, tmp_p
     ("name", "kept"),
     [("other", set()), ("netlab", {"a/one.py"})],
 )
-def test_bytecode_stands_in_place_of_source_and_next_to_netlabs(
+def test_bytecode_replaces_source_and_is_next_to_netlabs(
     bytecode: ModuleType, tmp_path: Path, name: str, kept: set[str]
 ) -> None:
     wheel = tmp_path / f"{name}-1-py3-none-any.whl"
@@ -155,9 +155,7 @@ def unpack(pack: Path) -> dict[str, bytes]:
     return files
 
 
-def test_a_distribution_becomes_packs_and_what_is_not_compiled_an_archive_of_its_own(
-    packs: ModuleType, tmp_path: Path
-) -> None:
+def test_a_distribution_becomes_packs_and_an_archive_of_uncompiled_files(packs: ModuleType, tmp_path: Path) -> None:
     for archive, names in {
         "python_stdlib.zip": ["json/__init__.pyc", "json/tool.py"],
         "some-1-py3-none-any.whl": ["some/__init__.pyc", "some/data.json", "some-1.dist-info/LICENSE"],
@@ -295,7 +293,7 @@ def page() -> Path:
     return page
 
 
-def test_the_page_has_its_own_python_and_asks_nobody_else(page: Path, lite: ModuleType) -> None:
+def test_the_page_has_its_own_python_and_contacts_no_other_site(page: Path, lite: ModuleType) -> None:
     settings = json.loads((page / "jupyter-lite.json").read_text())["jupyter-config-data"]
     kernel = settings["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]
     assert kernel["pyodideUrl"] == "./static/pyodide/pyodide.js"
@@ -308,7 +306,7 @@ def test_the_page_has_the_settings_of_netlab_lab(page: Path) -> None:
     assert overrides.items() >= DEFAULTS.items()
 
 
-def test_each_page_knows_what_is_fetched_and_it_is_less_than_17_mb_and_later_4(page: Path) -> None:
+def test_the_first_visit_fetches_less_than_17_mb_and_later_ones_less_than_4(page: Path) -> None:
     script = (page / "static" / "netlab" / "loading.js").read_text()
     files = json.loads(script.partition("FILES = ")[2].partition(";")[0])
     assert all((page / "static" / "pyodide" / name).stat().st_size == size for name, size in files)

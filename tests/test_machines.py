@@ -99,7 +99,7 @@ def test_machine_without_a_wheel_is_reported_with_the_option(tmp_path):
     assert "name netlab's wheel, a file or an address" in done.stderr
 
 
-def test_lima_takes_a_debian_by_its_number_and_asks_apt_for_nothing_that_is_there(tmp_path):
+def test_lima_takes_a_debian_by_its_number_and_installs_only_missing_packages(tmp_path):
     # Lima's names without a number lead to templates of whole machines, not to images.
     result = yaml.safe_load((ROOT / "vm" / "lima.yaml").read_text())
     assert result["base"] == "template:_images/debian-13"

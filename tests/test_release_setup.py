@@ -51,7 +51,7 @@ def test_a_release_installs_its_own_programs_although_all_others_are_installed(
 
 
 @pytest.mark.parametrize(("absent", "requested"), [(["ping", "flex"], [["ping", "flex"]]), (["ping"], [])])
-def test_a_release_needs_the_programs_that_build_a_kernel_although_the_machines_own_kernels_are_there(
+def test_a_release_needs_the_programs_that_build_a_kernel_although_kernels_are_installed(
     monkeypatch, setup, absent, requested, tmp_path
 ):
     found = []
@@ -90,6 +90,6 @@ def test_the_packages_for_an_image_are_those_that_its_script_names(setup):
     assert set(packages) <= set(re.findall(r"[\w-]+", (ROOT / "vm" / "build.sh").read_text()))
 
 
-def test_make_release_sets_up_what_only_a_release_needs():
+def test_make_release_installs_the_programs_of_a_release():
     rule = re.search(r"^release:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
     assert rule.index("tools/setup.sh --release") < rule.index("tools/release.py")

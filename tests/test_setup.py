@@ -166,7 +166,7 @@ def test_a_user_is_not_asked_for_a_password_for_programs_of_hosts_but_gets_the_l
 
 
 @pytest.mark.parametrize("status", [0, 100])
-def test_root_gets_the_programs_of_hosts_too_and_set_up_goes_on_where_apt_fails(
+def test_root_gets_the_programs_of_hosts_too_and_set_up_continues_if_apt_fails(
     monkeypatch, setup, tmp_path, capsys, status
 ):
     ran = []

@@ -304,7 +304,7 @@ def test_unchanged_set_up_does_and_prints_nothing(home: Path, setup: Setup, caps
     assert (capsys.readouterr().out, setup.pip, setup.built) == ("", "", 0)
 
 
-def test_changed_pins_are_installed_into_the_environment_that_is_there(
+def test_changed_pins_are_installed_into_the_existing_environment(
     home: Path, setup: Setup, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build_present(home)

@@ -56,7 +56,7 @@ def test_import_works_without_linux_and_unsupported_calls_are_reported(
 
 
 @pytest.mark.slow
-def test_the_doctor_has_a_table_there_too(tmp_path: Path) -> None:
+def test_the_doctor_has_a_table_without_linux(tmp_path: Path) -> None:
     done = run_on_system(
         "win32", "from netlab.commands import cli\nraise SystemExit(cli.main(['doctor']))", NETLAB_CACHE=str(tmp_path)
     )
@@ -66,7 +66,7 @@ def test_the_doctor_has_a_table_there_too(tmp_path: Path) -> None:
 
 @pytest.mark.library
 @pytest.mark.parametrize("system", ["win32", "darwin"])
-def test_a_live_panel_plays_there(system: str) -> None:
+def test_a_live_panel_plays_without_linux(system: str) -> None:
     kernel = webassembly.built()
     done = run_on_system(
         system,
@@ -86,7 +86,7 @@ def test_a_live_panel_plays_there(system: str) -> None:
 
 @pytest.mark.library
 @pytest.mark.parametrize("system", ["win32", "darwin"])
-def test_the_demo_gives_the_same_numbers_there(system: str) -> None:
+def test_the_demo_gives_the_same_numbers_without_linux(system: str) -> None:
     kernel = webassembly.built()
     done = run_on_system(
         system,

@@ -83,12 +83,12 @@ def test_descriptions_of_parameters_attributes_and_fields_are_examined(tmp_path:
 
 
 @pytest.mark.parametrize("word", ["When", "Whatever", "Which", "Twice"])
-def test_words_that_begin_no_noun_phrase_are_refused(word: str) -> None:
+def test_sentences_without_a_subject_are_refused(word: str) -> None:
     assert load("tools/wording.py").is_headless(f"{word} a packet is lost.")
 
 
 @pytest.mark.parametrize("word", ["How", "Whether", "What", "When", "Where", "Of", "Who"])
-def test_words_that_begin_no_description_are_refused(word: str) -> None:
+def test_descriptions_that_begin_with_a_question_word_are_refused(word: str) -> None:
     assert load("tools/wording.py").is_headless_description(f"{word} packets.")
 
 

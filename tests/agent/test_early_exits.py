@@ -94,7 +94,7 @@ def test_a_command_that_a_node_waits_for_is_not_reported(script: Kernel) -> None
     assert script.reports.wait_s() is None
 
 
-def test_popen_is_reported_when_nobody_has_read_its_error_output(script: Kernel) -> None:
+def test_popen_is_reported_if_its_error_output_was_not_read(script: Kernel) -> None:
     script.exits(41, "mnexec -da 30 iperf3 -s --wrong", parent=SCRIPT, error="iperf3: unrecognized option '--wrong'\n")
     script.pass_time(0)
     assert script.lines == []

@@ -94,7 +94,7 @@ def test_a_reading_joins_the_queue_and_its_rate_limit(monkeypatch: pytest.Monkey
     assert (queue.sent_bytes, queue.sent_packets) == (tbf["bytes"], tbf["packets"])
 
 
-def test_only_the_interfaces_asked_for_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_requested_interfaces_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = b"".join(bytes.fromhex(message) for message in DUMPS["red"]["messages"]) + DONE
     assert reader(monkeypatch, [whole], {"r1-eth0": 2}).read() == {}
 

@@ -308,7 +308,7 @@ def test_in_real_time_every_sender_into_a_queue_has_segmentation_offload_off() -
     assert senders(path, "real") == ["h1", "h2"]
 
 
-def test_an_offloaded_segment_that_passes_a_fast_queue_must_not_meet_loss_behind_it() -> None:
+def test_an_offloaded_segment_that_passes_a_fast_queue_must_not_meet_loss_later() -> None:
     """Unless the link with the loss has segmentation offload."""
 
     def path(segmentation_offload: bool | None) -> list[nl.Link]:

@@ -82,7 +82,7 @@ def test_zero_turns_it_off(page: Handle, monkeypatch: pytest.MonkeyPatch) -> Non
     assert page.shown == []
 
 
-def test_a_forked_process_that_is_killed_holds_nobody_up() -> None:
+def test_a_killed_forked_process_does_not_block_the_progress_bar() -> None:
     result = subprocess.run(
         [sys.executable, "-c", KILLED_WITH_THE_LOCK], capture_output=True, text=True, timeout=20, check=True
     )

@@ -32,7 +32,7 @@ def drawn_points(pixels: npt.NDArray[np.int64], colour: str) -> tuple[npt.NDArra
 
 
 @pytest.mark.parametrize("background", ["#ffffff", "#111111"])
-def test_each_curve_stands_in_its_strip_over_the_whole_time(tmp_path: Path, background: str) -> None:
+def test_each_curve_is_in_its_strip_over_the_whole_time(tmp_path: Path, background: str) -> None:
     strips = Strips(("goodput_mbps", "backlog_packets"), window_s=10, points=101, names=["h1-h2 cubic"])
     for number in range(201):
         strips.add("goodput_mbps", "h1-h2 cubic", number / 10, 5)

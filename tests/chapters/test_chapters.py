@@ -20,7 +20,7 @@ MIN_DIGITS = 3
 
 
 @pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda chapter: chapter.source.stem)
-def test_a_notebook_nobody_has_worked_on_runs_to_its_end_and_tells_no_answer(chapter: Chapter) -> None:
+def test_an_untouched_notebook_runs_to_the_end_and_shows_no_answer(chapter: Chapter) -> None:
     """Nothing raises, every check says 'not attempted yet', and nothing above a check is its answer."""
     notebook = execute(student_notebook(chapter.source), chapter.student.parent)
     checks = [cell for cell in notebook.cells if cell.id.endswith("-check")]

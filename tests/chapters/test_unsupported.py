@@ -105,7 +105,7 @@ def test_a_check_before_its_answer_asks_for_the_cell_and_shows_no_traceback() ->
 
 
 @pytest.mark.slow
-def test_advice_stands_below_the_traceback_of_a_wrong_name_and_a_wrong_call() -> None:
+def test_advice_is_below_the_traceback_of_a_wrong_name_and_a_wrong_call() -> None:
     sources = [
         "import netlab as nl, pandas as pd\nfrom netlab_course.chapters import start_here\nchapter = start_here.begin()",
         'pd.Series({"goodput_mbps": 4.8, "kind": "tcp"})["goodput"]',
@@ -131,7 +131,7 @@ def test_a_students_own_slip_stays_an_error() -> None:
     assert not any(errors.is_ours(error) for error in (NameError(name="wirless"), EngineError("x"), None))
 
 
-def test_a_run_is_refused_for_what_its_own_plan_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_refused_for_a_missing_feature_of_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_kernel, "missing_parts", lambda: ("tahoe", "cake"))
     plan = lambda **more: nl.Scenario(nl.topologies.dumbbell(1), [nl.Tcp("h1", "h2", **more)]).plan()  # noqa: E731
     NativeEngine().refuse(plan())

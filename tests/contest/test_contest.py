@@ -161,7 +161,7 @@ def test_ladder_races_new_submissions_and_keeps_a_history(tmp_path: Path, monkey
 
 @pytest.mark.library
 @pytest.mark.usefixtures("short")
-def test_with_pseudonyms_the_page_has_nobodys_name_and_the_table_explains_them(
+def test_with_pseudonyms_the_page_has_no_names_and_the_table_explains_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(race, "enter", pretend)

@@ -15,7 +15,7 @@ def test_a_plane_puts_good_right_and_below() -> None:
     assert plane.at(0.5, 2) == ((left + right) / 2, (top + bottom) / 2)
 
 
-def test_a_label_stands_on_no_dot_and_on_no_other_label() -> None:
+def test_labels_overlap_no_dot_and_no_other_label() -> None:
     """Labels of dots that are close to each other, some of them at the right edge, as on the board of a class."""
     draw = random.Random(1)  # noqa: S311 (no secret)
     spots = [(draw.gauss(760, 25), draw.gauss(300, 50)) for _ in range(45)]

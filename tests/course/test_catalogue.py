@@ -83,5 +83,5 @@ def test_a_damaged_notebook_is_named(notebooks: Path) -> None:
         _ = catalogue.find("2").title
 
 
-def test_the_chapters_of_this_clone_are_there() -> None:
+def test_the_chapters_of_this_clone_are_found() -> None:
     assert "udp_loss" in [entry.topic for entry in catalogue.chapters()]

@@ -129,7 +129,7 @@ def test_a_name_that_another_cell_has_taken_over_is_judged(notebook: Notebook) -
 
 
 @pytest.mark.slow
-def test_a_check_tells_a_cell_that_was_edited_and_saved_but_not_run(notebook: Notebook) -> None:
+def test_a_check_notices_a_cell_that_was_edited_and_saved_but_not_run(notebook: Notebook) -> None:
     notebook.save("rtt_ms = 61", CHECK)
     text = notebook.run(CHECK, "rtt-check")
     assert NOT_CHECKED in text and "was changed after its last run" in text

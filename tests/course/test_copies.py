@@ -253,7 +253,7 @@ print(*copies.update(mine))
 """
 
 
-def test_a_notebook_is_there_and_whole_at_every_moment_of_an_update(places: tuple[Path, Path]) -> None:
+def test_a_notebook_exists_and_is_complete_at_every_moment_of_an_update(places: tuple[Path, Path]) -> None:
     arrived, own = places
     list(copies.update(own))
     save(own / "01_udp_loss.ipynb", {**OLD, "cells": [*OLD["cells"], {"id": "mine", "source": "1"}]})

@@ -72,7 +72,7 @@ BORROWED: dict[str, tuple[Function, Callable[..., Any]]] = {
 
 
 @pytest.mark.parametrize("way", BORROWED)
-def test_a_library_function_behind_an_answer_is_found(way: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_library_function_used_by_an_answer_is_found(way: str, capsys: pytest.CaptureFixture[str]) -> None:
     check, answer = BORROWED[way]
     passes(check, answer)
     capsys.readouterr()

@@ -39,18 +39,18 @@ def test_a_terminal_gets_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert capsys.readouterr().out == ""
 
 
-def test_columns_of_text_stand_two_spaces_apart() -> None:
+def test_columns_of_text_are_separated_by_two_spaces() -> None:
     table = pd.DataFrame({"flow": ["h1-h2"], "gets": ["4.78"], "theory": ["4.8"]})
     assert page_style.widen_columns(table).to_string(index=False) == " flow  gets  theory\nh1-h2  4.78     4.8"
     assert page_style.widen_columns(table.set_index("flow")).to_string().split("\n")[0].endswith("gets  theory")
 
 
-def test_columns_whose_values_are_wider_than_their_names_stand_two_spaces_apart_too() -> None:
+def test_columns_with_wide_values_are_separated_by_two_spaces_too() -> None:
     table = pd.DataFrame({"flow": ["h1-h2"], "gets": ["1.000 ± 0.001"], "loses": ["3.3% ± 0.3%"]})
     assert page_style.widen_columns(table).to_string(index=False).split("\n")[1] == "h1-h2  1.000 ± 0.001  3.3% ± 0.3%"
 
 
-def test_columns_of_numbers_stand_two_spaces_apart() -> None:
+def test_columns_of_numbers_are_separated_by_two_spaces() -> None:
     table = pd.DataFrame({"flow": ["h1-h2", "h1-h3"], "K": [1, 4127], "±": [0.25, 10.5]})
     lines = page_style.widen_columns(table).to_string(index=False).split("\n")
     assert [line.split("  ")[-2:] for line in lines[2:]] == [["4127", "10.50"]]

@@ -30,7 +30,7 @@ def wide_sentences(text: str) -> list[str]:
     return [line for line, row in zip(lines, is_row, strict=True) if len(line) > MAX_CHARACTERS and not row]
 
 
-def test_sentences_are_told_from_rows_of_tables() -> None:
+def test_sentences_are_distinguished_from_rows_of_tables() -> None:
     wide, row = "word " * 14, "1.0  2.0  " * 8
     assert wide_sentences(f"{wide}\n{row}\n{row}\n{wide[:60]}\n  {wide}") == [wide, f"  {wide}"]
     assert wide_sentences(f"a  {wide}\nshort") == [f"a  {wide}"], "two spaces in one line make no table"

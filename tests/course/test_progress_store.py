@@ -30,7 +30,7 @@ def test_different_wrong_answers_are_counted_across_processes(monkeypatch: pytes
 @pytest.mark.parametrize(
     "text", ["", "{", "[1, 2]", '{"bdp": 3}', '{"bdp": {"window": 3}}', '{"bdp": {"window": [[]]}}']
 )
-def test_a_damaged_record_of_tries_stops_nobody(text: str) -> None:
+def test_a_damaged_record_of_tries_is_ignored(text: str) -> None:
     progress_store.directory().mkdir()
     (progress_store.directory() / "tries.json").write_text(text)
     assert progress_store.record_wrong_try("bdp", "window", "1") >= 1
@@ -108,7 +108,7 @@ def test_chapters_that_are_open_at_once_lose_no_pass() -> None:
     assert progress_store.passed_exercises() == {topic: [str(number) for number in range(15)] for topic in topics}
 
 
-def test_a_process_that_holds_the_lock_for_ever_costs_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_is_never_released_delays_a_record_only_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_store, "MAX_WAIT_S", 0.05)
     progress_store.record("bdp", "window")
     with locked(progress_store.directory() / ".passed.lock", 0):

@@ -37,7 +37,7 @@ def test_a_refutation_must_not_be_a_question_or_the_statement(check: Repetition)
 
 
 @pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
-def test_a_refutation_whose_side_cannot_be_told_is_left_to_a_person(check: Repetition) -> None:
+def test_a_refutation_with_an_unclear_side_is_left_to_a_person(check: Repetition) -> None:
     answer = work(check)
     assert check.statement is not None
     number, text = check.statement.number, check.statement.in_words(check.unit)

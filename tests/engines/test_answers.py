@@ -25,7 +25,7 @@ def test_an_echo_that_came_back_has_its_time_and_one_that_did_not_has_none() -> 
     }
 
 
-def test_a_connections_counters_stand_by_their_names() -> None:
+def test_a_connections_counters_are_found_by_name() -> None:
     # The order in the message: two times three numbers, then the reading.
     reading = [5000, 6000, 125_000, 10, 7, 20_000, 19_000, 1, 11, 4, 0, 2, 0]
     row = answers._tcp_row(

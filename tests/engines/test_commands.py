@@ -125,13 +125,13 @@ def test_unsupported_line_is_refused_with_supported_lines_and_engine(line: str, 
     assert message in str(refused.value)
 
 
-def test_files_are_refused() -> None:
+def test_commands_that_save_files_are_refused() -> None:
     with pytest.raises(NotHereError, match="it saves files"):
         nl.run(WIRE, [nl.Command("h1", "ip route", saves="a.txt")], duration_s=1, engine="library")
 
 
 @pytest.mark.library
-def test_an_interface_that_is_not_there_is_named() -> None:
+def test_a_missing_interface_is_named() -> None:
     with pytest.raises(
         RunError, match="`tc qdisc add dev eth0 root pfifo limit 5` names the interface 'eth0', which h1 does not have"
     ):

@@ -50,7 +50,7 @@ def processes() -> Iterator[list[int]]:
     parent.stdout.close()
 
 
-def test_the_whole_family_is_moved_and_the_system_tells_of_each(processes: list[int]) -> None:
+def test_all_processes_of_a_family_are_moved(processes: list[int]) -> None:
     assert cores.family(processes[0]) == processes
     cpu = max(os.sched_getaffinity(0))
     cores.set_affinity([*processes, 2**22 + 1], {cpu})

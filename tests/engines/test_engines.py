@@ -30,7 +30,7 @@ def test_unknown_engine_is_reported_in_a_sentence(expected: Any) -> None:
         engines.choose(expected)
 
 
-def test_the_environment_chooses_when_nobody_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_variable_chooses_the_engine_if_no_argument_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETLAB_ENGINE", "native")
     assert engines.choose().name == "native"
     monkeypatch.setenv("NETLAB_ENGINE", "nativ")
@@ -45,7 +45,7 @@ def test_missing_kernel_is_reported_with_the_remedy(monkeypatch: pytest.MonkeyPa
         engines.choose()
 
 
-def test_a_notebook_shows_what_is_different_here_behind_more_and_a_terminal_shows_all() -> None:
+def test_a_notebook_folds_the_differences_and_a_terminal_prints_them() -> None:
     ready = selection.Readiness.from_lines("Ready: a < b.", ["Different here: x.", "It goes on."])
     assert str(ready) == repr(ready) == "Ready: a < b.\nDifferent here: x.\nIt goes on."
     assert (

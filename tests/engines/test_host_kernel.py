@@ -29,9 +29,7 @@ CONFIG = Path("/proc/config.gz")
     returncode=st.sampled_from([0, 0, 1, 2, -9]),
     garbled=st.sampled_from(["", "null", "[]", "{", None]),
 )
-def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
-    asked: set[str], returncode: int, garbled: str | None
-) -> None:
+def test_a_kernel_whose_features_are_unknown_is_an_error(asked: set[str], returncode: int, garbled: str | None) -> None:
     if returncode == 0 and garbled is None and asked == set(HOST_PARTS):
         return
     text = json.dumps(dict.fromkeys(asked, "")) if garbled is None else garbled
@@ -64,7 +62,7 @@ def test_missing_parts_are_the_refused_ones(refused: set[str]) -> None:
 
 
 @pytest.mark.root
-def test_this_machines_kernel_refuses_what_its_configuration_leaves_out() -> None:
+def test_this_machines_kernel_refuses_features_that_its_configuration_lacks() -> None:
     """No device of a kind that few kernels have stands between the question and the answer."""
     if not CONFIG.exists():
         pytest.skip("this machine's kernel does not show its configuration")
@@ -166,7 +164,7 @@ def test_a_module_is_looked_for_only_where_there_can_be_one(
     assert not any(words in text for words in says_not), text
 
 
-def test_a_run_is_refused_for_what_its_own_plan_needs_with_what_helps(
+def test_a_run_is_refused_for_a_missing_feature_of_its_plan_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     answer_as_kernel(monkeypatch, {"dualpi2": "unknown", "cake": "unknown"})
@@ -199,7 +197,7 @@ def test_root_without_namespaces_gets_no_advice_about_modules(monkeypatch: pytes
     assert "modules" not in last.remedy
 
 
-def test_the_question_is_asked_of_a_python_of_its_own_with_root(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_features_are_queried_in_a_separate_python_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     commands = answer_as_kernel(monkeypatch, {})
     monkeypatch.setattr(host_kernel, "privilege", lambda: ["sudo", "-n"])
     assert host_kernel.missing_parts() == ()

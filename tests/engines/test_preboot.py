@@ -78,7 +78,7 @@ def test_a_script_boots_ahead_from_its_second_run_on_and_a_notebook_from_its_fir
     assert prebooted._future is not None
 
 
-def test_nothing_is_booted_ahead_while_other_runs_go_on_or_where_it_is_turned_off(
+def test_no_guest_is_prebooted_while_other_runs_go_on_or_if_disabled(
     prebooted: preboot.PrebootedGuest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = pocket_kernel.find()

@@ -109,7 +109,7 @@ def test_a_run_is_stopped_where_it_computes_and_where_it_waits(start, text: str)
     assert running.close() == "it was stopped"
 
 
-def test_an_error_of_who_listens_ends_the_run_and_is_theirs(start) -> None:
+def test_an_exception_in_the_callback_ends_the_run_and_is_raised(start) -> None:
     def on_answers(data: bytes) -> bool:
         raise KeyboardInterrupt
 

@@ -170,7 +170,7 @@ def test_rate_limited_queues_are_sampled_and_marks_where_counted() -> None:
     assert marks == {"h2-eth0": 3, "r1-eth1": 3, "s1-eth2": 0, "r1-eth0": 0}
 
 
-def test_messages_go_in_batches_no_larger_than_the_most_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_are_sent_in_order_in_batches_up_to_the_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = prepared_requests(plan_of())
     lines = {node: list(itertools.chain(*batches)) for node, batches in whole.batches.items()}
     monkeypatch.setattr(wire, "MAX_BATCH_BYTES", 300)

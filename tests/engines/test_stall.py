@@ -29,7 +29,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return created
 
 
-def test_a_clock_that_stands_still_is_noticed_after_the_limit_and_not_before(clock: Clock) -> None:
+def test_a_stopped_clock_is_noticed_after_the_limit_and_not_before(clock: Clock) -> None:
     watchdog = Watchdog(60, lambda: 0.0)
     for _ in range(1000):
         clock.now_s += 30

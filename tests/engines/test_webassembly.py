@@ -57,7 +57,9 @@ PUBLISHED = published_by_table() if os.environ.get("NETLAB_LONG") else {}
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_no_stack_that_is_swapped_holds_a_listed_function(name: str, portable: LibraryKernel, tmp_path: Path) -> None:
+def test_functions_listed_as_atomic_are_never_on_a_swapped_stack(
+    name: str, portable: LibraryKernel, tmp_path: Path
+) -> None:
     in_node_with_a_check_of_each_swap(portable, PUBLISHED[name], tmp_path)
 
 

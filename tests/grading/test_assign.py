@@ -39,7 +39,7 @@ def test_without_a_class_the_chapter_is_as_printed(sample: Master, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_nobody_shares_figures_and_the_text_follows_them(sample: Master, tmp_path: Path) -> None:
+def test_no_two_students_share_figures_and_the_text_follows_them(sample: Master, tmp_path: Path) -> None:
     class_of_80 = [RosterEntry(f"s{number}") for number in range(80)]
     written = assign.assign(sample, tmp_path, entries=class_of_80)
     listed = roster.read_roster(tmp_path / assign.CLASS_LIST)
@@ -57,7 +57,7 @@ def test_a_class_larger_than_the_figures_is_refused(sample: Master, tmp_path: Pa
         assign.assign(sample, tmp_path, entries=[RosterEntry(f"s{number}") for number in range(101)])
 
 
-def test_late_joiner_changes_nobodys_numbers(sample: Master) -> None:
+def test_a_late_joiner_does_not_change_the_numbers_of_others(sample: Master) -> None:
     first = assign.with_tokens(sample, [RosterEntry("a"), RosterEntry("b")])
     later = assign.with_tokens(sample, [RosterEntry("new"), *first])
     assert later[1:] == first

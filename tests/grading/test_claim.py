@@ -16,7 +16,7 @@ def take(place: Path, chapter: str, students: list[str], handed_in: list[str], *
         claim.take("marks", chapter, students, handed_in)
 
 
-def test_a_folder_is_made_with_those_above_it_and_one_that_is_there_is_taken(tmp_path: Path) -> None:
+def test_a_folder_is_made_with_its_parents_and_an_existing_one_is_used(tmp_path: Path) -> None:
     for _ in range(2):
         take(tmp_path / "marks" / "2026" / "bdp", "05_bdp", CLASS, [])
     assert (tmp_path / "marks" / "2026" / "bdp").is_dir()
@@ -45,7 +45,7 @@ def test_another_chapter_and_another_class_are_refused_and_a_late_joiner_is_not(
     take(tmp_path, "05_bdp", [*CLASS, "late"], [])
 
 
-def test_hand_ins_that_are_no_more_there_are_a_question(tmp_path: Path) -> None:
+def test_submissions_that_are_missing_need_an_option(tmp_path: Path) -> None:
     take(tmp_path, "05_bdp", CLASS, CLASS)
     with pytest.raises(ClaimError, match="s1, s2, s3, s4, s5"):
         take(tmp_path, "05_bdp", CLASS, ["s0"])

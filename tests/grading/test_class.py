@@ -183,7 +183,7 @@ def test_any_executor_will_do(lesson: Lesson, tmp_path: Path) -> None:
     assert [result["student"] for result in graded.results] == ["cat"]
 
 
-def test_a_grader_that_breaks_over_one_submission_goes_on_with_the_rest(
+def test_an_error_in_grading_one_submission_does_not_stop_the_others(
     lesson: Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def judge(job: judging.Job) -> dict[str, object]:

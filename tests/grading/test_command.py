@@ -226,9 +226,7 @@ def test_names_are_harmless_in_every_table_and_on_the_terminal(
     assert "pdf.ipynb" in (out / "class.html").read_text()
 
 
-def test_a_full_disk_takes_nothing_that_is_there(
-    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_full_disk_keeps_existing_files(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A limit on the size of files stands for the disk: the table with a person's points is the first that does not fit."""
     long = {"why-words": WORDS["why-words"] + " It is full." * 1000}
     (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(long))))

@@ -144,7 +144,7 @@ def test_equal_comments_are_flagged_even_in_short_code() -> None:
     assert flag["sentence"] == f"2 answers have the same comment: # {own}"
 
 
-def test_a_comment_of_few_words_or_of_the_notebooks_own_is_nobodys() -> None:
+def test_short_comments_and_comments_of_the_notebook_are_not_flagged() -> None:
     source = "# Your answer goes here, in Mbit/s\nx = 1  # in bytes\ny = 2  # the part that I thought of  myself\n"
     provided = ["# your answer goes here, in Mbit/s"]
     assert flags.comments(source, provided) == ["the part that I thought of myself"]

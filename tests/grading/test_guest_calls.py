@@ -15,15 +15,15 @@ from netlab_classroom.grading import callee, guest_calls, sandbox
 from netlab_classroom.grading.guest_calls import BudgetError, CallChannel, SandboxMonitor
 
 
-def test_a_line_is_asked_as_often_as_it_may_be_and_not_once_more() -> None:
+def test_the_limit_of_calls_is_exact() -> None:
     ours, other = socket.socketpair()
     with ours, other:
-        requested = CallChannel(ours, None, max_calls=2)
+        channel = CallChannel(ours, None, max_calls=2)
         for _ in range(2):
             other.sendall(callee.LENGTH.pack(3) + b"\x07ok")
-            assert requested.ask(b"?") == (7, b"ok")
+            assert channel.ask(b"?") == (7, b"ok")
         with pytest.raises(BudgetError, match="called more than 2 times"):
-            requested.ask(b"?")
+            channel.ask(b"?")
 
 
 def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:

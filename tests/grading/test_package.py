@@ -10,7 +10,7 @@ from netlab.base.location import IMPORT_ROOT
 from netlab_classroom.grading import sandbox
 
 
-def test_neither_checks_nor_the_grader_stand_in_a_students_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_students_package_has_no_checks_and_no_grader(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compileall, "compile_dir", lambda *_given, **_named: True)
     with sandbox.student_package() as place:
         grader = place / "netlab_classroom" / "grading"

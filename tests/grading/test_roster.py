@@ -173,7 +173,7 @@ def test_in_a_language_that_is_not_known_the_column_of_addresses_is_found(tmp_pa
 
 
 @pytest.mark.parametrize("folder", ["山田 太郎_7_x_", "太郎 山田_7_x_", "山田太郎_7_x_"])
-def test_a_last_name_may_stand_first_in_a_folders_name(folder: str, tmp_path: Path) -> None:
+def test_a_last_name_may_be_first_in_a_folders_name(folder: str, tmp_path: Path) -> None:
     """The string `fullnamedisplay` of Moodle's packs for Japanese and Chinese."""
     entry = RosterEntry("s1", {"first_name": "太郎", "last_name": "山田"})
     found = owners(hand_in(tmp_path / "in", f"{folder}/a.ipynb"), [entry])
@@ -325,7 +325,7 @@ def test_a_folder_in_a_students_folder_is_looked_into(tmp_path: Path) -> None:
     assert found.files["s09"] is not None and found.files["s09"].label == "s09/work/05_bdp.ipynb"
 
 
-def test_a_file_may_have_the_chapter_in_its_name_with_the_number_of_an_earlier_day(tmp_path: Path) -> None:
+def test_a_file_name_may_contain_an_old_chapter_number(tmp_path: Path) -> None:
     place = hand_in(tmp_path / "in", "ann_05_bdp.ipynb", "03_bdp_bob.ipynb")
     assert {
         name for name, file in owners(place, [RosterEntry("ann"), RosterEntry("bob")], "05_bdp").files.items() if file
@@ -335,7 +335,7 @@ def test_a_file_may_have_the_chapter_in_its_name_with_the_number_of_an_earlier_d
     }
 
 
-def test_a_student_whose_name_ends_as_the_chapters_does_keeps_it(tmp_path: Path) -> None:
+def test_a_student_name_that_ends_like_the_chapter_is_kept(tmp_path: Path) -> None:
     found = owners(hand_in(tmp_path / "in", "ann_bdp.ipynb"), [RosterEntry("ann"), RosterEntry("ann_bdp")], "05_bdp")
     assert [name for name, file in found.files.items() if file] == ["ann_bdp"]
 

@@ -211,7 +211,7 @@ def test_a_download_with_another_checksum_is_not_kept(tmp_path: Path, monkeypatc
     assert list((tmp_path / "sources").iterdir()) == []
 
 
-def test_a_download_that_is_there_is_not_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_download_is_not_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs_on_path(tmp_path / "bin", monkeypatch, apt_get=f"echo x >> {tmp_path}/calls; printf good > a.deb\n")
     digest = "770e607624d689265ca6c44884d0807d9b054d23c473c106c72be9de08b7376c"
     package = Package("linux-source-7.3", "7.3.4-1", digest, 4)

@@ -96,9 +96,7 @@ def test_why_it_ended_is_kept_until_the_next_begins(
     assert background_build.current_progress() is None and background_build.failure() == why
 
 
-def test_the_process_outlives_who_started_it_and_ends_by_itself(
-    own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_build_continues_after_its_parent_ends(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a compiler, so that it ends at once, with the reason."""
     monkeypatch.setenv("PATH", str(own_cache))
     background_builder.start().wait(timeout=60)

@@ -101,7 +101,7 @@ def test_a_source_where_the_place_is_missing_is_refused_by_name(tree: Path, plac
     assert "found 0 times" in str(caught.value)
 
 
-def test_a_missing_file_and_a_place_that_is_there_twice_are_refused(tree: Path, places: dict[str, str]) -> None:
+def test_a_missing_file_and_a_repeated_place_are_refused(tree: Path, places: dict[str, str]) -> None:
     twice = tree / "drivers/char/random.c"
     twice.write_text(places["drivers/char/random.c"] * 2)
     with pytest.raises(KernelError, match="found 2 times"):

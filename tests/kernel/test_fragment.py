@@ -43,7 +43,7 @@ def test_a_configuration_that_has_every_line_in_force_has_taken(wanted: list[Opt
 
 
 @given(st.lists(options(), min_size=1, max_size=8, unique_by=lambda option: option.name), versions)
-def test_each_line_in_force_that_is_not_there_is_named(wanted: list[Option], version: tuple[int, int]) -> None:
+def test_each_missing_line_in_force_is_named(wanted: list[Option], version: tuple[int, int]) -> None:
     expected = [o.line for o in wanted if o.in_force(version) and o.value != "n"]
     assert fragment.missing_lines(wanted, version, "CONFIG_OTHER=y\n") == expected
 

@@ -33,7 +33,7 @@ def test_the_process_id_is_that_of_the_command(mnexec: Path) -> None:
     assert first == "\x01" + second
 
 
-def test_options_behind_the_command_are_the_commands(mnexec: Path) -> None:
+def test_options_after_the_command_are_the_commands(mnexec: Path) -> None:
     assert run(mnexec, "echo", "-n", "-c", "x").stdout == "-c x"
 
 
@@ -57,7 +57,7 @@ def test_detached_the_command_leads_a_session_of_its_own(mnexec: Path) -> None:
         assert session == process and session != str(os.getsid(0))
 
 
-def test_a_group_that_is_not_there_is_accepted(mnexec: Path) -> None:
+def test_a_missing_group_is_accepted(mnexec: Path) -> None:
     assert run(mnexec, "-g", "no-such-group", "echo", "on").stdout == "on\n"
 
 

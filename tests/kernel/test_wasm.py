@@ -37,7 +37,7 @@ def build(machine: str, kind_folder: Path | None = None, program: bytes = b"\0as
     return library_kernel.from_directory(home)
 
 
-def test_the_native_kernel_is_taken_where_it_is_there_and_else_webassembly() -> None:
+def test_the_native_kernel_is_used_if_installed_and_else_webassembly() -> None:
     portable = build(library_kernel.WASM)
     assert library_kernel.find() == portable
     native = build(platform.machine())

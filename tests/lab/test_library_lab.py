@@ -22,7 +22,7 @@ def lab():
         yield opened
 
 
-def test_traffic_goes_on_as_time_passes_and_tables_hold_what_was_so_far(lab):
+def test_traffic_continues_as_time_passes_and_tables_hold_all_samples_so_far(lab):
     flow = lab.start(nl.Tcp("h1", "h2"))
     lab.advance(5)
     first = flow.row.goodput_mbps
@@ -205,6 +205,6 @@ def test_lines_of_tc_ip_and_sysctl_run_in_a_host(lab):
     assert len(lab.run.pings) == 3 and lab.run.pings.rtt_ms.min() > 60, echoes
 
 
-def test_an_initial_window_is_refused_where_the_routes_stand_already(lab):
+def test_an_initial_window_is_refused_in_a_live_network(lab):
     with pytest.raises(ScenarioError, match="initial_window_segments cannot be set in a live network"):
         lab.start(nl.Tcp("h1", "h2", initial_window_segments=3))

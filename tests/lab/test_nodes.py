@@ -24,7 +24,7 @@ class Patient:
         return SimpleNamespace(run=run)
 
 
-def test_endless_command_tells_once_how_to_end_it(
+def test_an_endless_command_prints_once_how_to_end_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     host = nodes.Host(Patient(), "h1", "10.0.0.1")  # type: ignore[arg-type]

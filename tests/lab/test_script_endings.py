@@ -140,7 +140,7 @@ def test_a_terminal_that_is_closed_lets_a_script_clean_up(tmp_path: Path) -> Non
     assert_cleaned_up(tmp_path)
 
 
-def test_an_output_that_nobody_reads_any_more_lets_a_script_clean_up(tmp_path: Path) -> None:
+def test_a_script_whose_output_is_no_longer_read_can_clean_up(tmp_path: Path) -> None:
     (tmp_path / "case.py").write_text(ROUNDS.replace("\n    ", "\n"))
     process = subprocess.Popen(command("case.py"), cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     assert process.stdout is not None

@@ -73,7 +73,7 @@ def test_second_ctrl_c_kills_a_script_however_often_it_is_pressed(guest: Any, cl
     assert ending.report() == "the script was killed at the second Ctrl-C; its files are kept."
 
 
-def test_a_killed_script_stays_killed_when_what_follows_takes_long(guest: Any, clock: Clock) -> None:
+def test_a_killed_script_stays_killed_if_the_clean_up_takes_long(guest: Any, clock: Clock) -> None:
     ending = Stopping(guest, 5.0)
     clock.now_s += 5
     ending.check()
@@ -88,7 +88,7 @@ def test_a_killed_script_stays_killed_when_what_follows_takes_long(guest: Any, c
     assert guest.got[-1] == "kill" and ending.report() == text
 
 
-def test_a_script_that_ended_by_itself_was_not_killed_by_what_follows(guest: Any, clock: Clock) -> None:
+def test_a_script_that_ended_by_itself_was_not_killed_by_the_clean_up(guest: Any, clock: Clock) -> None:
     ending = Stopping(guest, 1e9)
     ending.ask(signal.SIGINT)
     ending.finish()

@@ -16,7 +16,7 @@ def test_all_words_have_the_colour_of_the_pages_own() -> None:
     assert all('fill="currentColor"' in each for each in words)
 
 
-def test_names_stand_on_no_other_name_and_within_the_picture() -> None:
+def test_names_do_not_overlap_and_are_within_the_picture() -> None:
     names = ["phone-server cubic", "queue laptop_12 to isp_edge1", "queue isp_edge1 to laptop_12", "h1-h2 udp"]
     strips = Strips(("goodput_mbps",), window_s=10, points=11, names=names)
     ends: dict[str, float] = {}

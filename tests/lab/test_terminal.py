@@ -95,9 +95,7 @@ def test_shell_in_a_host_follows_the_wall_clock_and_pauses_when_left(tmp_path: P
     assert not terminal.path.exists()
 
 
-def test_a_terminal_that_nobody_types_in_stands_still_until_a_key_comes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_idle_terminal_waits_for_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminals, "IDLE_S", 2.0)
     with nl.live(NETWORK) as lab:
         person = Person(lab["h1"].terminal().command.split(), tmp_path)

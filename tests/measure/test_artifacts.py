@@ -79,9 +79,7 @@ def test_artifacts_are_copied_within_the_limit_and_the_rest_reported(tmp_path: P
     assert artifacts.unsaved["kept"] == "it is not a regular file"
 
 
-def test_only_ordinary_files_come_back_and_no_more_than_the_most(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_regular_files_within_the_size_limit_are_returned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A guest may make links, folders and large files in the folder."""
     folder = run_folder(tmp_path)
     assert take_artifacts(folder) is None

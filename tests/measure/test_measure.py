@@ -136,7 +136,7 @@ def test_a_flow_that_did_not_start_keeps_its_row_and_its_error() -> None:
     assert math.isnan(flow.goodput_mbps)
 
 
-def test_udp_intervals_compare_what_came_with_what_was_due() -> None:
+def test_udp_intervals_compare_arrived_with_due_datagrams() -> None:
     """The flow runs from 0.5 to 2.5 s at 125 datagrams a second; what comes later has its row without a loss."""
     arrived = [
         {"flow": "h1-h2 udp", "interval": k, "bytes": 1000 * n, "datagrams": n} for k, n in ((0, 60), (1, 100), (3, 5))

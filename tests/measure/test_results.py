@@ -192,7 +192,7 @@ def test_a_file_that_is_no_run_is_a_sentence(tmp_path: Path, content: bytes) -> 
         Run.from_json(path)
 
 
-def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(NetlabError, match=r"none\.json cannot be read: No such file or directory\."):
         Run.from_json(tmp_path / "none.json")
 

@@ -155,7 +155,7 @@ def test_udp_firewall_is_distinguished_from_a_missing_server(server: None) -> No
 
 
 @pytest.mark.parametrize(("rate_mbps", "length"), [("0.1", 100), ("10", 100), ("100", 1400)])
-def test_the_average_rate_is_what_was_asked_for(server: None, rate_mbps: str, length: int) -> None:
+def test_the_average_rate_is_the_requested_one(server: None, rate_mbps: str, length: int) -> None:
     """A test ends on time, so the rate is one that a slow machine can send: 100 Mbit/s are 9 000 datagrams a second."""
     report = ask("--udp", "--rate", rate_mbps, "--time", "4", "--length", str(length))
     total = report["sum"]

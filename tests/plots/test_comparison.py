@@ -28,7 +28,7 @@ def test_second_series_has_its_own_marker_and_named_theory():
     assert [trace.name for trace in role(figure, "theory")] == ["theory, wire", "theory, tc"]
 
 
-def test_axes_carry_units_and_the_strip_stands_beneath():
+def test_axes_have_units_and_the_strip_is_below():
     figure = udp_comparison(title="UDP").figure
     assert figure.layout.yaxis.title.text == "Goodput (Mbit/s)"
     assert figure.layout.xaxis2.title.text == "Offered rate (Mbit/s)"
@@ -111,7 +111,7 @@ def test_changes_to_the_figure_stay_until_the_next_series():
     assert len(add_udp(comparison, "again").figure.layout.shapes) == 0
 
 
-def test_axes_that_stand_still_keep_their_scale_whatever_is_shown():
+def test_fixed_axes_keep_their_scale():
     comparison = plots.Comparison("x", "y", residual="absolute", log_x=True)
     figure = comparison.add("m", [2], [3], [1, 100], [5, 5]).fix_axes(x=(0.1, 100), y=(0, 8), residual=4)
     assert figure is comparison.figure
@@ -120,7 +120,7 @@ def test_axes_that_stand_still_keep_their_scale_whatever_is_shown():
     assert (figure.layout.yaxis2.range, figure.layout.yaxis2.tickvals) == ((-4, 4), (-2, 0, 2))
 
 
-def test_an_axis_that_nobody_fixes_follows_what_it_shows():
+def test_an_axis_that_is_not_fixed_follows_its_data():
     free, still = udp_comparison().figure, udp_comparison().fix_axes(y=(0, 9))
     assert still.layout.xaxis == free.layout.xaxis and still.layout.yaxis2 == free.layout.yaxis2
     assert still.layout.yaxis.range != free.layout.yaxis.range
@@ -148,7 +148,7 @@ def test_a_notebook_shows_the_figure_of_a_comparison(monkeypatch):
         (lambda: plots.Comparison("x", "y").figure, "nothing to compare yet"),
     ],
 )
-def test_mistakes_are_sentences(call, words):
+def test_errors_are_full_sentences(call, words):
     with pytest.raises(NetlabError, match=words):
         call()
 
@@ -206,7 +206,7 @@ def test_the_strip_reaches_as_far_as_its_residuals(measured, below, above):
         assert high < 0.3 * -low, "nothing is above"
 
 
-def test_a_residual_of_equal_values_is_nothing_whatever_their_last_bits_are():
+def test_rounding_errors_give_a_residual_of_zero():
     comparison = plots.Comparison("x", "y").add("measured", [1, 2], [0.1 + 0.2, 0.3], [1, 2], [0.3, 0.1 + 0.2])
     (strip,) = role(comparison.figure, "residual")
     assert strip.y == (0.0, 0.0) and "residual: +0 %" in strip.hovertext[0] and "residual: +0 %" in strip.hovertext[1]

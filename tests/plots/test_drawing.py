@@ -69,7 +69,7 @@ def test_a_topology_is_drawn_the_same_each_time_with_every_node_in_its_own_place
     assert len(set(nodes)) == len(network.nodes)
 
 
-def test_a_dumbbells_senders_stand_on_the_left():
+def test_a_dumbbells_senders_are_on_the_left():
     nodes = {
         name: x
         for trace in plots.topology(topologies.dumbbell(pairs=2)).data

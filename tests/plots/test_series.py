@@ -50,12 +50,12 @@ def test_pings_are_points_and_a_single_quantity_may_be_a_word():
         (lambda: plots.time_series(series_run(), ["rtt_ms"], interfaces=[]), "no series to draw"),
     ],
 )
-def test_mistakes_are_sentences(call, words):
+def test_errors_are_full_sentences(call, words):
     with pytest.raises(NetlabError, match=words):
         call()
 
 
-def test_a_queue_is_named_by_its_link_and_may_be_asked_for_by_it():
+def test_a_queue_can_be_selected_by_its_link():
     run = series_run()
     run.queues["link"] = run.queues["interface"].map({"r1-eth2": "home to isp", "r2-eth0": "isp to home"})
     for expected in (None, ["home to isp"], "r1-eth2"):
@@ -102,7 +102,7 @@ def test_more_changes_than_have_room_are_thin_lines_only():
 
 
 @pytest.mark.parametrize("moments_s", [(1, 2, 3), (1, 1.1, 4.9), (0, 4.8, 5), (0, 1, 2, 3, 4, 5)])
-def test_labels_of_changes_stand_on_no_other_label(moments_s):
+def test_labels_of_changes_do_not_overlap(moments_s):
     places = series._label_places(dict.fromkeys(moments_s, "r1-h2: 2 Mbit/s"), (0, 5))
     assert [place.at_s for place in places] == list(moments_s)
 

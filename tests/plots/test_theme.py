@@ -97,7 +97,7 @@ def test_students_drawing_is_described_as_a_network_or_a_figure() -> None:
         assert words.description(other) == "Figure of series."
 
 
-def test_in_words_a_residual_has_no_digits_that_nobody_can_see() -> None:
+def test_a_residual_in_words_has_no_digits_of_rounding_errors() -> None:
     relative = plots.Comparison("x", "y", "t").add("measured", [1, 2], [5.0, 5.0000001], [1, 2], [5, 5])
     absolute = plots.Comparison("x", "y", "t", residual="absolute").add(
         "measured", [1, 2], [0.5, 0.90002], [1, 2], [0.5, 0.9]

@@ -75,7 +75,7 @@ def imported_files(sources: Path, roots: list[str], without: tuple[str, ...]) ->
 
 
 @pytest.mark.slow
-def test_a_change_in_what_decides_a_figure_changes_the_key(sources: Path, before: str) -> None:
+def test_a_change_of_code_that_decides_a_figure_changes_the_key(sources: Path, before: str) -> None:
     """Each file of the agent, the engines, the measure, and of all that they import; the kernel is hashed itself."""
     files = imported_files(sources, ["netlab_engines", "netlab/measure"], without=("lab", "perf"))
     assert {"batch.py", "shaping.py", "udp.py", "pocket.py", "headers.py"} <= {path.name for path in files}
@@ -83,7 +83,7 @@ def test_a_change_in_what_decides_a_figure_changes_the_key(sources: Path, before
 
 
 @pytest.mark.parametrize("file", ["netlab_course/checks.py", "netlab/runs/scenario.py", "netlab/theory/tcp.py"])
-def test_a_change_in_what_only_speaks_of_numbers_does_not(sources: Path, before: str, file: str) -> None:
+def test_a_change_of_code_that_only_prints_numbers_does_not(sources: Path, before: str, file: str) -> None:
     """Changes of a scenario's meaning are visible in its plan, which is part of the key."""
     assert not changes(sources, before, sources / file)
 

@@ -15,7 +15,7 @@ from tests.stand_ins import FakeEngine
 PAIR = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])
 
 
-def test_a_run_keeps_its_scenario_and_what_ran_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_keeps_its_scenario_and_its_engine(capsys: pytest.CaptureFixture[str]) -> None:
     fake = FakeEngine()
     run = nl.run(PAIR, [nl.Ping("h1", "h2", count=1)], duration_s=2, seed=9, engine=fake)
     assert fake.plan["seed"] == 9

@@ -352,7 +352,7 @@ def test_a_file_that_is_no_scenario(tmp_path: Path, content: bytes, start: str) 
     assert problem.startswith(start.replace("FILE", str(file)))
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     for path in (tmp_path / "none.json", tmp_path):
         with pytest.raises(ScenarioError, match="cannot be read"):
             read_scenario(path)

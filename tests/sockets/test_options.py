@@ -22,7 +22,7 @@ def test_options_that_the_kernel_refuses_are_explained() -> None:
         tune_tcp(sock, congestion=available_congestion_controls()[0], window_bytes=65_536, mss_bytes=1000)
 
 
-def test_the_receive_window_is_clamped_to_what_was_asked_for() -> None:
+def test_the_receive_window_is_clamped_to_the_requested_size() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         tune_tcp(listener, window_bytes=20_000)
         near = socket.create_connection(listener.getsockname())

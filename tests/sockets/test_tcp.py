@@ -42,7 +42,7 @@ def test_tcp_delivers_exactly_the_bytes_asked_for(num_bytes: int) -> None:
 
 
 @pytest.mark.parametrize(("window_bytes", "rarely"), [(None, True), (1 << 20, False)])
-def test_a_fast_short_path_is_read_rarely_unless_its_window_is_what_is_asked_about(
+def test_a_fast_short_path_is_read_rarely_unless_its_window_is_requested(
     window_bytes: int | None, rarely: bool
 ) -> None:
     near, far = tcp_pair()

@@ -61,7 +61,7 @@ FORMULAS = [each for name in theory.__all__ if inspect.isfunction(each := getatt
         (lambda: theory.fifo_network({"x": 1}, {"a": ["x"]}, {}), "same flows"),
     ],
 )
-def test_mistakes_are_sentences(call, words):
+def test_errors_are_full_sentences(call, words):
     with pytest.raises(ValueError, match=words) as caught:
         call()
     assert isinstance(caught.value, NetlabError)

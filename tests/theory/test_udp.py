@@ -49,7 +49,7 @@ def test_udp_goodput_and_loss_account_for_every_datagram(offered, rate, payload,
     assert theory.udp_shares_mbps([offered], rate, payload, framing) == pytest.approx([goodput])
 
 
-def test_packets_leave_a_queue_in_the_proportion_in_which_they_stand_there():
+def test_packets_leave_a_queue_in_proportion_to_their_number_in_it():
     """3 and 1 packets of 1000 bytes without headers in 8 Mbit/s; then equal numbers of unequal size, by hand."""
     assert theory.held_shares_mbps([3, 1], [1000, 1000], [1000, 1000], 8) == pytest.approx([6, 2])
     assert theory.held_shares_mbps([5, 5], [900, 50], [1000, 100], 11) == pytest.approx([9, 0.5])

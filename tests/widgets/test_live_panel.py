@@ -202,7 +202,7 @@ def test_panel_plays_with_ticks_from_another_threads_loop(panel, clock, loop, mo
     assert panel.lab.now_s == pytest.approx(4)
 
 
-def test_a_pause_stops_what_was_to_be_drawn(panel, loop):
+def test_a_pause_cancels_pending_drawings(panel, loop):
     panel.play()
     panel.page_timer.value += 1
     panel.pause()

@@ -282,7 +282,7 @@ def test_a_log_slider_covers_powers_of_ten():
     assert not control.continuous_update
 
 
-def test_controls_stand_in_columns_with_check_boxes_last_and_aligned() -> None:
+def test_controls_are_in_columns_with_check_boxes_last_and_aligned() -> None:
     controls = {"a": widgets.toggle("A"), "long": widgets.slider("A long name", 30, 0, 100, 1, "ms")}
     controls |= {"b": widgets.toggle("B"), "kind": widgets.choice("Kind", ["one", "other"])}
     panel = widgets.Panel(controls, dict, lambda result, settings: plots.topology, run=lambda **words: None)
@@ -316,7 +316,7 @@ def test_other_controls_have_no_range() -> None:
         assert row.children == (control,)
 
 
-def test_nothing_but_a_line_for_progress_stands_between_controls_and_figure() -> None:
+def test_only_a_line_for_progress_is_between_controls_and_figure() -> None:
     panel = make_panel()
     panel.refresh()
     _, bar, message, _ = panel.box.children

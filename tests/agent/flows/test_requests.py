@@ -79,7 +79,7 @@ def test_stopped_flow_keeps_arrived_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_server_is_an_error(tmp_path: Path) -> None:
     flow = RequestsFlow(item(count=1), place(tmp_path, duration_s=0.2))
     flow.streams[0].listener.close()
     run(flow)

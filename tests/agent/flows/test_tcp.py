@@ -110,7 +110,7 @@ def test_unaccepted_connection_delivers_nothing(tmp_path: Path) -> None:
     assert wait_for(lambda: not stream.receiving.is_alive())
 
 
-def test_a_receiver_to_which_nobody_came_ends_with_the_flow(tmp_path: Path) -> None:
+def test_a_receiver_without_a_connection_ends_with_the_flow(tmp_path: Path) -> None:
     flow = TcpFlow(item(), place(tmp_path))
     (stream,) = flow.streams
     stream.receiving.start()

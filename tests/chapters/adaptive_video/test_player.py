@@ -96,7 +96,7 @@ def test_an_answer_that_is_no_quality_is_refused(answer: Any) -> None:
         Player(Fixed(answer)).ask(0.0)
 
 
-def test_time_goes_on_and_a_chunk_must_be_asked_for() -> None:
+def test_time_advances_and_a_chunk_must_be_requested() -> None:
     player = Player(Fixed(0, 0))
     with pytest.raises(NetlabError, match="No chunk was asked for"):
         player.arrive(1.0)

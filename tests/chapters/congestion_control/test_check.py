@@ -35,7 +35,7 @@ def test_right_answers_pass() -> None:
     passes(chapter.check.free, round(own.rate_mbps * 2 * own.delay_ms / 12))
 
 
-def test_a_cost_for_one_rate_only_is_no_function_of_the_path() -> None:
+def test_a_cost_that_is_right_for_one_rate_only_fails() -> None:
     assert "a parameter" in failure_text(chapter.check.cost, lambda rate_mbps, rtt_ms: by_area(4, rtt_ms))
 
 

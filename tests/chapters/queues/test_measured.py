@@ -40,7 +40,7 @@ def test_the_published_round_trip_times_come_again() -> None:
     assert 0.7 * full_ms < long_run.intervals.loc[long_run.intervals["t_s"] > 60, "rtt_ms"].mean() < full_ms
 
 
-def test_only_who_asks_is_marked() -> None:
+def test_only_flows_with_ecn_are_marked() -> None:
     """Linux's CUBIC sends 00 and loses; with tcp_ecn=1 it is marked, answers and loses nothing."""
     red = settings.one_link(5, 0, aqm="red", aqm_options={**LAB_RED, "ecn": True})
     flows = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h3")]

@@ -34,7 +34,7 @@ def measured_run(rtt_ms: float, ping_ms: float, bytes_per_s: float, page_s: floa
         ({"discipline": "PIE", "allowed_ms": 10}, "pie", 1000, {"target_ms": 10}),
     ],
 )
-def test_the_panel_runs_its_settings_and_shows_who_waits(settings, aqm, room, options):
+def test_the_panel_runs_its_settings_and_shows_the_waiting_packets(settings, aqm, room, options):
     base_ms = settings.get("base_rtt_ms", 20)
     calls = []
 

@@ -117,7 +117,7 @@ def test_the_protocol_to_break_survives_all_schedules_of_exercise_1_but_the_last
         ),
     ],
 )
-def test_a_schedule_that_breaks_nothing_is_told_why(answer: Any, text: str) -> None:
+def test_a_schedule_that_breaks_nothing_gets_a_reason(answer: Any, text: str) -> None:
     assert text in failure_text(schedule_check(8), answer)
 
 

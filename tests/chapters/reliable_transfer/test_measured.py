@@ -38,7 +38,7 @@ def test_without_losses_the_formula_holds_to_a_few_per_cent() -> None:
     )
 
 
-def test_a_window_that_counts_what_is_in_flight_does_not_stand_still() -> None:
+def test_a_window_that_counts_packets_in_flight_keeps_moving() -> None:
     wide = SelectiveSender(32, WIDE_SPAN), SelectiveReceiver(WIDE_SPAN)
     narrow = experiments.SELECTIVE_REPEAT.ends(32)
     found = [nl.run(settings.transfer(*ends, duration_s=5)).flows["goodput_mbps"].iloc[0] for ends in (wide, narrow)]
