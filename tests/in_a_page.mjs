@@ -1,8 +1,8 @@
-// node in_a_page.mjs KEPT LOADING: the page's scripts with a small JupyterLab. A notebook changes while it is saved; another is opened.
+// node in_a_page.mjs STORED_FILES LOADING: the page's scripts with a small JupyterLab. A notebook changes while it is saved; another is opened.
 import fs from 'node:fs';
 import vm from 'node:vm';
 
-const told = { saved: [], together: 0, opened: null };
+const result = { saved: [], together: 0, opened: null };
 let content = 'typed';
 let under_way = 0;
 const changed = [];
@@ -17,10 +17,10 @@ const context = {
   ready: Promise.resolve(),
   model: { dirty: true, sharedModel: { cells }, contentChanged: { connect: (slot) => changed.push(slot) } },
   async save() {
-    told.together = Math.max(told.together, ++under_way);
+    result.together = Math.max(result.together, ++under_way);
     const text = content;
     await new Promise((done) => setTimeout(done, 600));
-    told.saved.push(text);
+    result.saved.push(text);
     this.model.dirty = false; // as JupyterLab does, whatever was typed meanwhile
     under_way--;
   },
@@ -53,18 +53,18 @@ page.jupyterapp = {
   shell: { widgets: (area) => (area === 'menu' ? [{ menus: [file] }] : [{ context }]) },
   commands: { commandExecuted: { connect: () => {} }, hasCommand: () => true },
 };
-told.opened = (await contents.get('a.ipynb')).content.cells[0].outputs;
+result.opened = (await contents.get('a.ipynb')).content.cells[0].outputs;
 draft('a.ipynb', 2000, 'typed as the tab was closed');
 while (!changed.length) await new Promise((done) => setTimeout(done, 50));
 await context.ready;
-told.drafts = [cells.map((each) => each.getSource()), drafts.size];
+result.drafts = [cells.map((each) => each.getSource()), drafts.size];
 change('a last word');
 for (const slot of slots.pagehide) slot();
-told.drafts.push(JSON.parse(drafts.get('netlab draft a.ipynb')).cells);
+result.drafts.push(JSON.parse(drafts.get('netlab draft a.ipynb')).cells);
 change('an answer');
 setTimeout(() => change('another answer'), 400); // while the first is being saved
-while (told.saved.at(-1) !== content || under_way) await new Promise((done) => setTimeout(done, 50));
-told.file = file.items.map((item) => item.command);
+while (result.saved.at(-1) !== content || under_way) await new Promise((done) => setTimeout(done, 50));
+result.file = file.items.map((item) => item.command);
 
 // One file, asked for twice at a time and once more: with a store, with one that has no room, and without.
 const store = new Map();
@@ -77,10 +77,10 @@ for (const [name, cache] of Object.entries({ roomy, full, none: null })) {
   const fetch = async () => (fetched++, new Response('content'));
   const caches = cache && { open: async () => cache };
   const visit = { caches, fetch, navigator: { locks }, Response, TransformStream, Blob };
-  const kept = vm.runInNewContext(`${fs.readFileSync(process.argv[2], 'utf8')}; kept`, visit);
-  const ask = async () => (await kept('http://page/python.0a.bin')).text();
+  const storedFile = vm.runInNewContext(`${fs.readFileSync(process.argv[2], 'utf8')}; storedFile`, visit);
+  const ask = async () => (await storedFile('http://page/python.0a.bin')).text();
   const texts = [...(await Promise.all([ask(), ask()])), await ask()];
-  told[name] = { fetched, texts };
+  result[name] = { fetched, texts };
 }
 // The lab opens what was open, which another tab has deleted.
 {
@@ -102,8 +102,8 @@ for (const [name, cache] of Object.entries({ roomy, full, none: null })) {
   lab.jupyterapp = { serviceManager: { contents }, commands, restored: Promise.resolve(), shell: { widgets: (area) => (area === 'main' ? widgets : []) } };
   const address = lab.location.search;
   const answers = ['gone.ipynb', 'gone.ipynb', 'other.ipynb'].map((path) => contents.get(path).catch((error) => error.message));
-  told.gone = { address, other: await answers[2], again: await Promise.race([...answers.slice(0, 2), new Promise((done) => setTimeout(done, 200, 'no answer'))]) };
-  told.gone = { ...told.gone, opened, widgets, kept: [...kept] };
+  result.gone = { address, other: await answers[2], again: await Promise.race([...answers.slice(0, 2), new Promise((done) => setTimeout(done, 200, 'no answer'))]) };
+  result.gone = { ...result.gone, opened, widgets, kept: [...kept] };
 }
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(result));
 process.exit(0);

@@ -240,7 +240,7 @@ def in_a_page() -> dict[str, Any]:
     node = shutil.which("node")
     if node is None:
         pytest.skip("needs Node.js")
-    command = [node, "tests/in_a_page.mjs", "tools/page/kept.js", "tools/page/loading.js"]
+    command = [node, "tests/in_a_page.mjs", "tools/page/stored_files.js", "tools/page/loading.js"]
     text: dict[str, Any] = json.loads(subprocess.check_output(command, text=True, timeout=60, cwd=ROOT))
     return text
 
@@ -329,7 +329,7 @@ def test_imports_of_a_chapter_are_compiled_and_loaded_ahead(page: Path) -> None:
     assert not [name for name in names if "scipy" in name or "openblas" in name]
     assert {"netlab/__init__.py", "netlab/__pycache__/__init__.cpython-312.pyc"} <= names
     script = (page / "static" / "netlab" / "loading.js").read_text()
-    program = json.loads(script.partition("AHEAD = ")[2].partition("; //")[0])
+    program = json.loads(script.partition("PRELOAD = ")[2].partition("; //")[0])
     assert "import netlab as nl" in compile(program, "ahead", "exec").co_consts[0]
 
 

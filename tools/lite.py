@@ -221,7 +221,7 @@ def sign(pyodide: Path) -> None:
 
 def compile_ahead(pyodide: Path) -> None:
     """Compile what a chapter imports until its first answer."""
-    bytecode.compile_ahead(pyodide, (PAGE / "ahead.py").read_text(encoding="utf-8") + COMPILE_SCRIPT)
+    bytecode.compile_ahead(pyodide, (PAGE / "preload.py").read_text(encoding="utf-8") + COMPILE_SCRIPT)
     sign(pyodide)
 
 
@@ -233,7 +233,7 @@ def script(name: str, **constants: Any) -> str:
     ValueError
         If it has no such constant.
     """
-    text = "".join((PAGE / part).read_text(encoding="utf-8") for part in ("kept.js", name))
+    text = "".join((PAGE / part).read_text(encoding="utf-8") for part in ("stored_files.js", name))
     for constant, value in constants.items():
         told = json.dumps(value).replace("\\", r"\\")
         text, found = re.subn(rf"(?<=const {constant} = ).*?(?=;)", told, text)
@@ -314,10 +314,10 @@ def add_script(output: Path, names: dict[str, str]) -> int:
     files = [
         (name, (output / "static" / "pyodide" / name).stat().st_size) for use, name in names.items() if use != "others"
     ]
-    ahead = f"exec({(PAGE / 'ahead.py').read_text(encoding='utf-8')!r}, {{}})"
+    preload = f"exec({(PAGE / 'preload.py').read_text(encoding='utf-8')!r}, {{}})"
     (output / "static" / "netlab").mkdir()
     (output / "static" / "netlab" / "loading.js").write_text(
-        script("loading.js", FILES=files, AHEAD=ahead, SCRIPTS=pack_scripts(output), FIRST=first_chapter()),
+        script("loading.js", FILES=files, PRELOAD=preload, SCRIPTS=pack_scripts(output), FIRST=first_chapter()),
         encoding="utf-8",
     )
     pages = [page for page in output.glob("*/**/index.html") if "jupyter-lite-main" in page.read_text(encoding="utf-8")]

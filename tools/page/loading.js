@@ -1,15 +1,15 @@
-// In each page of the course: fetches what the kernel needs while the chapter comes up and says how far it is, imports what
-// chapters need before a cell is run, and keeps what is typed. `tools/lite.py` fills the constants.
+// The script of each page of the course: it fetches the kernel's files while the chapter appears, shows the progress, imports the
+// packages of chapters before a cell is run, and stores typed text. `tools/lite.py` fills the constants.
 (() => {
   const FILES = []; // [name, bytes]
-  const AHEAD = ""; // Python
-  const SCRIPTS = []; // of JupyterLab, that have a packed copy next to them
+  const PRELOAD = ""; // Python
+  const SCRIPTS = []; // scripts of JupyterLab with a packed copy next to them
   const FIRST = ""; // chapter
   const place = new URL("../pyodide/", document.currentScript.src);
   const line = document.createElement("div");
   line.id = "netlab-loading";
   line.setAttribute("role", "status");
-  // In a corner; in the middle as long as neither a cell nor the list of files is there, and the page would be empty.
+  // In a corner; in the middle as long as the page would be empty, without a cell and the list of files.
   const style = document.createElement("style");
   style.textContent = `
     #netlab-loading { position: fixed; bottom: 0; right: 0; max-width: 100%; box-sizing: border-box; padding: 4px 10px; z-index: 9999;
@@ -60,22 +60,22 @@
     nameInAddress(path);
     for (const store of ["sessionStorage", "localStorage"]) if (stored(store)?.getItem(OPEN) !== path) stored(store)?.setItem(OPEN, path);
   }
-  // What was open may have been deleted or renamed in another tab. A reload would break off what JupyterLab is loading, and Firefox
-  // then tells JupyterLab that files are missing.
+  // The open file may have been deleted or renamed in another tab. A reload would interrupt JupyterLab's loading, and Firefox
+  // then reports missing files to JupyterLab.
   let first = null;
   async function openFirst() {
     const { commands, restored: ready, shell } = window.jupyterapp;
     for (const store of ["sessionStorage", "localStorage"]) stored(store)?.removeItem(OPEN);
-    const gone = restored;
+    const missing = restored;
     await ready;
     await commands.execute("docmanager:open", { path: FIRST });
-    for (const widget of [...shell.widgets("main")]) if (widget.context?.path === gone) widget.dispose();
+    for (const widget of [...shell.widgets("main")]) if (widget.context?.path === missing) widget.dispose();
   }
 
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const mb = (bytes) => Math.round(bytes / 1e6);
 
-  // Their names have hashes. What finds its place by the address of its own script has no packed copy: a blob has none.
+  // Scripts with a hash in their names. A script that finds its directory by its own address has no packed copy: a blob has no address.
   const smaller = new Set(SCRIPTS.map((name) => new URL(`../../${name}`, place).href));
   const source = Object.getOwnPropertyDescriptor(HTMLScriptElement.prototype, "src");
   Object.defineProperty(HTMLScriptElement.prototype, "src", {
@@ -93,12 +93,12 @@
   // The kernel finds these files in the browser's store, or waits for the one that is under way.
   async function fetchPython() {
     const all = FILES.reduce((sum, [, bytes]) => sum + bytes, 0);
-    let had = 0;
+    let fetchedBytes = 0;
     const more = (bytes) => {
-      had += bytes;
-      say(`Fetching Python: ${mb(had)} of ${mb(all)} MB`);
+      fetchedBytes += bytes;
+      say(`Fetching Python: ${mb(fetchedBytes)} of ${mb(all)} MB`);
     };
-    await Promise.all(FILES.map(async ([name]) => (await kept(new URL(name, place).href, more)).blob()));
+    await Promise.all(FILES.map(async ([name]) => (await storedFile(new URL(name, place).href, more)).blob()));
   }
 
   function contexts() {
@@ -108,7 +108,7 @@
 
   const status = () => contexts().map((it) => it.sessionContext?.session?.kernel?.status).filter(Boolean)[0];
 
-  async function tellUntilReady() {
+  async function showProgressUntilReady() {
     say("Python is fetched.");
     for (let waited_s = 0; !contexts().length; waited_s += 0.5) {
       if (waited_s === 15) say("Python is fetched. It starts when you open a chapter.", 15);
@@ -124,20 +124,20 @@
   }
 
   // Cells that are run meanwhile wait in the kernel's queue. A restarted kernel has imported nothing.
-  const begun = new WeakSet();
-  const forget = (kernel, status) => status === "restarting" && begun.delete(kernel);
+  const prepared = new WeakSet();
+  const forget = (kernel, status) => status === "restarting" && prepared.delete(kernel);
   let ready = false;
-  async function goAhead(kernel) {
-    if (kernel?.status !== "idle" || begun.has(kernel)) return;
-    begun.add(kernel);
+  async function preload(kernel) {
+    if (kernel?.status !== "idle" || prepared.has(kernel)) return;
+    prepared.add(kernel);
     kernel.statusChanged.connect(forget);
-    const reply = kernel.requestExecute({ code: AHEAD, silent: true, store_history: false }).done;
+    const reply = kernel.requestExecute({ code: PRELOAD, silent: true, store_history: false }).done;
     await reply.catch(() => {}); // restarted meanwhile
     ready = true;
   }
 
   // JupyterLab saves every two minutes; a tab may be closed at any moment. One save at a time: a second one would take what the
-  // first writes for somebody else's change, and ask. What is typed during a save is not in it, though JupyterLab then says that all is saved.
+  // first writes for another user's change, and ask. Text typed during a save is not in it, though JupyterLab then says that all is saved.
   const unsaved = new WeakSet();
   const saves = new WeakMap();
   async function saveNow(context) {
@@ -151,7 +151,7 @@
   }
   const save = (context) => saves.set(context, Promise.resolve(saves.get(context)).then(() => saveNow(context)));
 
-  // A save takes longer than a tab that is being closed has: what the cells say goes where it is kept at once, until the next visit.
+  // A save takes longer than a tab that is being closed has: the cells' texts are stored at once, until the next visit.
   const draft = (context) => `netlab draft ${context.path}`;
   function keepDraft(context) {
     if (!unsaved.has(context) && !context.model.dirty) return;
@@ -183,7 +183,7 @@
     keepOpen();
     if (narrow.matches && !touched && contexts().length) window.jupyterapp.shell.collapseLeft();
     for (const context of contexts()) {
-      goAhead(context.sessionContext?.session?.kernel);
+      preload(context.sessionContext?.session?.kernel);
       if (watched.has(context)) continue;
       watched.add(context);
       let timer = 0;
@@ -196,13 +196,13 @@
       context.ready.then(() => takeDraft(context));
     }
   }
-  // On a narrow screen the list of files would leave the chapter a finger's width, and JupyterLab opens it more than once.
+  // On a narrow screen the list of files would leave the chapter almost no room, and JupyterLab opens it more than once.
   const narrow = matchMedia("(max-width: 800px)");
   let touched = false;
   narrow.addEventListener("change", () => (touched = false));
   addEventListener("pointerdown", () => (touched = true), true);
 
-  // A notebook on disk has texts as lists of lines. Jupyter's servers join them; here nobody does, and each line would begin with a comma.
+  // A notebook on disk has texts as lists of lines. Jupyter's servers join them; this page must do it, or each line would begin with a comma.
   const joined = (text) => (Array.isArray(text) && text.every((line) => typeof line === "string") ? text.join("") : text);
   function joinLines(notebook) {
     for (const output of (notebook.cells ?? []).flatMap((cell) => cell.outputs ?? [])) {
@@ -216,9 +216,9 @@
       Object.defineProperty(window, "jupyterapp", { value: app });
       const { contents } = app.serviceManager;
       const get = contents.get.bind(contents);
-      contents.get = async (...asked) => {
-        const file = await get(...asked).catch((error) => {
-          if (!restored || restored === FIRST || asked[0] !== restored) throw error;
+      contents.get = async (...args) => {
+        const file = await get(...args).catch((error) => {
+          if (!restored || restored === FIRST || args[0] !== restored) throw error;
           first ??= openFirst();
           return new Promise(() => {}); // JupyterLab would show the error in a dialog
         });
@@ -229,13 +229,13 @@
   });
 
   // A kernel in a tab hears nothing while it computes, and JupyterLite's "interrupt" does nothing.
-  async function tellHowToStop() {
+  async function showHowToStop() {
     while (!window.jupyterapp) await wait(500);
     window.jupyterapp.commands.commandExecuted.connect((_, { id }) => {
       if (id.includes("interrupt")) say("A running cell cannot be interrupted here. Kernel > Restart Kernel ends it; your text stays.", 15);
     });
   }
-  tellHowToStop();
+  showHowToStop();
   setInterval(watch, 500);
   window.addEventListener("pagehide", () => contexts().forEach(keepDraft), true);
   for (const event of ["visibilitychange", "pagehide"]) {
@@ -244,6 +244,6 @@
   }
 
   fetchPython()
-    .then(tellUntilReady)
+    .then(showProgressUntilReady)
     .catch((error) => say(`Python could not be fetched (${error.message}). Look at your network, then reload this page.`));
 })();

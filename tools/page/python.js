@@ -1,7 +1,7 @@
-// Behind Pyodide's own script: gives it its files and all packages out of packs, unpacked here. `tools/lite.py` fills the constants.
+// The script after Pyodide's own: it gives Pyodide its files and all packages from packs, which it unpacks. `tools/lite.py` fills the constants.
 {
-  const PLACES = {}; // what Pyodide calls a file, and the file
-  const PACKAGES = []; // that the packs hold
+  const PLACES = {}; // files by Pyodide's names
+  const PACKAGES = []; // packages in the packs
   const load = globalThis.loadPyodide;
 
   function unpacked(bytes) {
@@ -11,45 +11,45 @@
   }
 
   function install(FS, files) {
-    const made = new Set();
+    const folders = new Set();
     for (const [name, bytes] of files) {
       const folder = name.slice(0, name.lastIndexOf("/"));
-      if (!made.has(folder)) FS.mkdirTree(folder);
-      made.add(folder);
+      if (!folders.has(folder)) FS.mkdirTree(folder);
+      folders.add(folder);
       FS.writeFile(name, bytes, { canOwn: true });
     }
   }
 
   globalThis.loadPyodide = async ({ packages, ...options }) => {
     const place = new URL(options.indexURL, location);
-    // Here in this worker: a worker of its own waited for ever in Firefox.
+    // In this worker, because a separate worker never ended its wait in Firefox.
     let decoder = zstandard();
-    const begun = decoder.init();
+    const decoderReady = decoder.init();
     const get = async (name) => {
-      const packed = await (await kept(new URL(PLACES[name], place).href)).arrayBuffer();
-      await begun;
+      const packed = await (await storedFile(new URL(PLACES[name], place).href)).arrayBuffer();
+      await decoderReady;
       return decoder.decode(new Uint8Array(packed));
     };
-    const fetched = globalThis.fetch;
-    globalThis.fetch = async (what, ...how) =>
-      String(what.url ?? what) === `${place}pyodide.asm.wasm`
+    const plainFetch = globalThis.fetch;
+    globalThis.fetch = async (request, ...rest) =>
+      String(request.url ?? request) === `${place}pyodide.asm.wasm`
         ? new Response(await get("pyodide.asm.wasm"), { headers: { "Content-Type": "application/wasm" } })
-        : fetched(what, ...how);
+        : plainFetch(request, ...rest);
     const packs = Promise.all(["python", "netlab"].map((name) => get(name).then(unpacked)));
     const script = new Blob([await get("pyodide.asm.js")], { type: "text/javascript" });
     importScripts(URL.createObjectURL(script));
     const pyodide = await load({ ...options, fsInit: async (FS) => (await packs).forEach((files) => install(FS, files)) });
-    // A new one for what is imported later: the memory of WebAssembly never shrinks.
+    // A new decoder for later imports: the memory of WebAssembly never shrinks.
     decoder = zstandard();
     await decoder.init();
     for (const name of PACKAGES) pyodide.loadedPackages[name] = "default channel";
     let others;
     const url = new URL(PLACES.others, place).href;
     async function tidy() {
-      others ??= new Uint8Array(await (await kept(url)).arrayBuffer());
-      const mine = Object.values(PLACES).map((name) => new URL(name, place).href);
+      others ??= new Uint8Array(await (await storedFile(url)).arrayBuffer());
+      const currentUrls = Object.values(PLACES).map((name) => new URL(name, place).href);
       const store = await caches.open(STORE);
-      for (const { url } of await store.keys()) if (url.startsWith(place) && !mine.includes(url)) await store.delete(url);
+      for (const { url } of await store.keys()) if (url.startsWith(place) && !currentUrls.includes(url)) await store.delete(url);
     }
     setTimeout(() => tidy().catch(() => {}), 20_000); // by then the chapter has its first answer
     globalThis.netlabOthers = () => {

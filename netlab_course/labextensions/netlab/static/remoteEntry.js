@@ -1,5 +1,5 @@
-// What netlab adds to JupyterLab, Notebook 7 and JupyterLite in notebooks that import netlab. A prebuilt extension, written by hand: a
-// container of webpack's module federation has `init` and `get`, and this one shares no module, so nothing has to be built.
+// Extension of JupyterLab, Notebook 7 and JupyterLite for notebooks that import netlab. It is written by hand: a container of webpack's
+// module federation has `init` and `get`, and this one shares no module, so nothing has to be built.
 (() => {
   const VIEW = "application/vnd.jupyter.widget-view+json";
   const IMPORTS = /^[ \t]*(import|from)[ \t]+netlab\b/m;
@@ -9,7 +9,7 @@
   const panels = (app) => [...app.shell.widgets("main")].filter((panel) => panel.content?.model?.cells && panel.context);
   const panelOf = (app, node) => panels(app).find((panel) => panel.content.node.contains(node));
 
-  // Asked at each key: an answer of "yes" is kept for as long as the notebook is open.
+  // Called for each key: the result true is stored as long as the notebook is open.
   const chapters = new WeakSet();
   function isChapter(notebook) {
     if (chapters.has(notebook)) return true;
@@ -24,14 +24,14 @@
   };
 
   // Writing. JupyterLab opens the text of a double-clicked cell and stays in command mode, where letters are commands: "My friend" made
-  // the cell raw and its text was gone.
+  // the cell raw and deleted its text.
 
   async function edit(notebook) {
     const cell = notebook.activeCell;
     await cell.ready;
     if (notebook.activeCell !== cell || cell.isDisposed) return;
     notebook.mode = "edit";
-    for (let tries = 0; !cell.editor && tries < 50; tries++) await later(20); // a cell that was never in sight has none yet
+    for (let tries = 0; !cell.editor && tries < 50; tries++) await later(20); // a cell that was never visible has none yet
     const { editor } = cell;
     if (!editor || notebook.activeCell !== cell) return;
     const text = cell.model.sharedModel.getSource();
@@ -43,21 +43,21 @@
     editor.focus();
   }
 
-  // JupyterLab draws cells and formulas while somebody reads, and what is below them moves, also between the two presses of a double-click:
-  // it means the text that was under the first.
+  // JupyterLab draws cells and formulas while a student reads, and the text below them moves, also between the two presses of a double-click:
+  // the double-click means the text under the first press.
   const DOUBLE_CLICK_MS = 500;
   const DOUBLE_CLICK_PIXELS = 5;
   let first = null; // the press before, on a text
   let moved = false; // the text of the first press was no longer under the second
   function onPress(app, event) {
     const { target, timeStamp, clientX, clientY, button } = event;
-    const again =
+    const isSecond =
       first !== null &&
       timeStamp - first.timeStamp < DOUBLE_CLICK_MS &&
       Math.hypot(clientX - first.clientX, clientY - first.clientY) < DOUBLE_CLICK_PIXELS;
-    const node = again ? first.node : target.closest?.(".jp-MarkdownCell.jp-mod-rendered");
-    first = !again && node && button === 0 ? { node, timeStamp, clientX, clientY } : null;
-    moved = again && !node.contains(target);
+    const node = isSecond ? first.node : target.closest?.(".jp-MarkdownCell.jp-mod-rendered");
+    first = !isSecond && node && button === 0 ? { node, timeStamp, clientX, clientY } : null;
+    moved = isSecond && !node.contains(target);
     const notebook = moved && chapterOf(app, node)?.content;
     const index = notebook ? notebook.widgets.findIndex((cell) => cell.node === node) : -1;
     moved = index >= 0;
@@ -80,10 +80,10 @@
     if (notebook?.activeCell?.node === rendered && notebook.activeCell.rendered === false) edit(notebook);
   }
 
-  // Commands that change or delete cells, or end the kernel; and those that insert cells, where somebody means to write.
+  // Commands that change or delete cells, or end the kernel; and commands that insert cells, while a student means to write.
   const CHANGES = /^(notebook:(change|cut|delete|paste|merge|undo-cell|redo-cell|move-cell)|kernelmenu:(restart|interrupt))/;
   const INSERTS = /^notebook:insert/;
-  // Where a cell that was drawn anew took the focus with it, the page's body has it.
+  // If a cell was drawn again and lost the focus, the page's body has it.
   function notebookOfKey(app, target) {
     if (target !== document.body) return chapterOf(app, target)?.content ?? null;
     if (document.querySelector(".jp-Dialog")) return null;
@@ -109,13 +109,13 @@
     if (!bound.some((command) => CHANGES.test(command) || (markdown && INSERTS.test(command)))) return;
     event.stopImmediatePropagation();
     event.preventDefault();
-    tell(app);
+    showHint(app);
   }
 
-  let told_ms = -Infinity;
-  function tell(app) {
-    if (performance.now() - told_ms < 10_000 || !app.commands.hasCommand("apputils:notify")) return;
-    told_ms = performance.now();
+  let lastHintMs = -Infinity;
+  function showHint(app) {
+    if (performance.now() - lastHintMs < 10_000 || !app.commands.hasCommand("apputils:notify")) return;
+    lastHintMs = performance.now();
     const message = "To write, double-click the text or press Enter. In chapters no single letter changes or deletes a cell: the menu Edit does.";
     app.commands.execute("apputils:notify", { message, type: "info", options: { autoClose: 8000 } });
   }
@@ -253,19 +253,19 @@
     }
   }
 
-  // A chapter's imports take a second of processor time, so they are made while somebody reads its first lines. A cell that is run
+  // A chapter's imports take a second of processor time, so they are made while the student reads its first lines. A cell that is run
   // meanwhile waits in the kernel's queue. A restarted kernel has imported nothing. The page in a browser does this itself.
 
-  const AHEAD = 'exec("import netlab\\nfor name in dir(netlab): getattr(netlab, name)", {})';
-  const begun = new WeakSet(); // kernels
-  const forget = (kernel, status) => status.endsWith("restarting") && begun.delete(kernel);
-  function importAhead(panel) {
+  const PRELOAD = 'exec("import netlab\\nfor name in dir(netlab): getattr(netlab, name)", {})';
+  const prepared = new WeakSet(); // kernels
+  const forget = (kernel, status) => status.endsWith("restarting") && prepared.delete(kernel);
+  function preload(panel) {
     const kernel = panel.sessionContext?.session?.kernel;
-    if (kernel?.status !== "idle" || begun.has(kernel) || !isChapter(panel.content)) return;
+    if (kernel?.status !== "idle" || prepared.has(kernel) || !isChapter(panel.content)) return;
     if (document.getElementById("netlab-loading")) return; // of the page
-    begun.add(kernel);
+    prepared.add(kernel);
     kernel.statusChanged.connect(forget);
-    kernel.requestExecute({ code: AHEAD, silent: true, store_history: false }).done.catch(() => {}); // restarted meanwhile
+    kernel.requestExecute({ code: PRELOAD, silent: true, store_history: false }).done.catch(() => {}); // restarted meanwhile
   }
 
   // Names of figures in a notebook from elsewhere: JupyterLab does not trust it, and runs no script of its outputs, also not the one that
@@ -286,7 +286,7 @@
     }
   }
 
-  // Printed sentences continue below where the window is narrow. Tables, whose columns are two or more spaces apart, scroll instead.
+  // Printed sentences continue below if the window is narrow. Tables, whose columns are two or more spaces apart, scroll instead.
 
   const PRINTED = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"] pre';
   const COLUMNS = /\S {2,}\S/;
@@ -310,7 +310,7 @@
     return null;
   }
   const splitOf = (app) => (app.shell.layout && !app.shell.leftCollapsed ? find(app.shell, "jp-main-split-panel") : null);
-  let roomy = null; // whether the window had room for the wide list; null before the list is there
+  let roomy = null; // true if the window had room for the wide list; null before the list exists
   let wideListPx = 0; // the width of the list when the window last had room for it
   function fitList(app) {
     const split = splitOf(app);
@@ -325,8 +325,8 @@
     if (shrunk) keepWidth(); // JupyterLab keeps the list's pixels, which leaves the notebook too few
     roomy = wide;
     if (!wide && !shrunk) return;
-    const wanted = wide ? Number(localStorage.getItem(WIDTH)) || Math.max(SIDE_PX, left * width) : NARROW_PX;
-    const share = Math.min(wanted / width, 0.5);
+    const widthPx = wide ? Number(localStorage.getItem(WIDTH)) || Math.max(SIDE_PX, left * width) : NARROW_PX;
+    const share = Math.min(widthPx / width, 0.5);
     split.setRelativeSizes([share, ...rest.map((size) => (size * (1 - share)) / (1 - left))]);
   }
   function keepWidth() {
@@ -362,8 +362,8 @@
     addEventListener("pagehide", () => (panels(app).forEach(keepPlace), keepWidth()), true);
     setInterval(() => {
       panels(app).forEach(watchPlace);
-      panels(app).forEach(importAhead);
-      app.restored.then(() => fitList(app)); // as soon as the list is there
+      panels(app).forEach(preload);
+      app.restored.then(() => fitList(app)); // as soon as the list exists
     }, 200);
     let asking = false;
     setInterval(async () => {

@@ -1,7 +1,7 @@
-// A file that has a hash in its name: from this browser's own store, else fetched and put there. A server need not say how long it
-// holds, and a hard reload fetches nothing again. Without a store (plain http, a private window) the browser's cache has to do.
+// Return a file that has a hash in its name from this browser's own store, or fetch it and store it. A server need not say how long it
+// is valid, and a hard reload fetches nothing again. Without a store (plain http, a private window) only the browser's cache helps.
 const STORE = "netlab";
-async function kept(url, onBytes = () => {}) {
+async function storedFile(url, onBytes = () => {}) {
   const counted = (answer) => {
     if (!answer.ok) throw new Error(`${url}: ${answer.status} ${answer.statusText}`);
     const count = (part, out) => (onBytes(part.length), out.enqueue(part));
@@ -21,5 +21,5 @@ async function kept(url, onBytes = () => {}) {
   });
 }
 
-// What a packed file holds, as an answer.
+// Return the unpacked content of a packed file as a response.
 const unzipped = (answer) => new Response(answer.body.pipeThrough(new DecompressionStream("gzip")));
