@@ -32,7 +32,7 @@ class Requirement:
 
 
 class Engine(Protocol):
-    """An engine runs plans; `clock` is "virtual" or "real". Those of package `netlab_engines` also open live networks."""
+    """An engine runs plans; `clock` is "virtual" or "real". The engines of `netlab_engines` also open live networks."""
 
     name: str
     clock: Clock

@@ -131,7 +131,7 @@ def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
 
 def error_in_words(error: Exception) -> str:
     """Return the end of a sentence about an error that a student's code raised: its type and text, and the source text
-    of the student's line that raised it. Of an error raised by netlab's own code, the type is left out.
+    of the student's line that raised it. An error raised by netlab's own code is shown without its type.
     """
     frames = traceback.extract_tb(error.__traceback__)
     student_frames = [frame for frame in frames if frame.line and not _is_installed(frame.filename)]

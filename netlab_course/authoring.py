@@ -340,7 +340,7 @@ def differences(chapter: Chapter) -> list[str]:
     """Return a sentence for each of the two notebooks of a chapter whose file is missing, no notebook, or different
     from what the source gives; an empty list when there is none. Raises AuthoringError for a wrong source.
 
-    Student notebooks must be equal. Of solutions, the cells' ids, types, tags and sources are compared; nbval compares the outputs.
+    Student notebooks must be equal. In solutions, the cells' ids, types, tags and sources are compared; nbval compares the outputs.
     """
     found = []
     pairs = (

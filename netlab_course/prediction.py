@@ -1,6 +1,6 @@
 """Predictions: numbers that a student writes down before the measurement, one of them with the reason for it.
 
-The numbers are never graded. What a student learns from the difference is graded once in a chapter, by rubric: the cell
+The numbers are never graded. An explanation of the difference is graded once in a chapter, by rubric: the cell
 `prediction-words` below the comparison.
 """
 

@@ -83,7 +83,7 @@ def _list_differences(
     given: Sequence[Mapping[str, Any]], required: Sequence[Mapping[str, Any]], kind: str, name: Callable[[Any], str]
 ) -> Iterator[str]:
     """Yield a text for each difference between two lists of dicts of a scenario file; `kind` is "link", "traffic" or
-    "change", and `name` returns the name of an entry. Of lists of different lengths, only links are compared further.
+    "change", and `name` returns the name of an entry. If the lengths of the lists differ, only links are compared further.
     """
     if len(given) != len(required):
         yield f"{kind}: {len(given)} entries, not {len(required)}"

@@ -100,8 +100,8 @@ def build(
     kinds_to_build = tuple(kinds or kinds_here())
 
     def ready() -> Kernels | None:
-        """Return the kernels in the cache that need no build, or None if a source or the newest one was asked for or a
-        kind is missing.
+        """Return the kernels in the cache that need no build; None if a kernel is missing, or if the caller gave a source
+        or requested the newest one.
         """
         return _kernels_in_cache(kinds_to_build) if source is None and not newest else None
 

@@ -78,8 +78,8 @@ class LinkShape:
         True if segments of up to 64 kB pass this link's queue and wire as one packet (segmentation offload, GSO). None
         means only above 1 Gbit/s, where it is needed for speed.
     medium : {"802.11g"} or None
-        A half-duplex medium that both directions share, instead of a wire for each: one sends at a time. Of this link's other
-        fields, `queue_packets` and those of the wire (delay, jitter, loss, duplication) hold. In virtual time only.
+        A half-duplex medium that both directions share, instead of a wire for each: one sends at a time. Of the other fields, only
+        `queue_packets` and the wire's (delay, jitter, loss, duplication) apply. In virtual time only.
     medium_options : mapping
         Parameters of that medium, e.g. ``{"rate_mbps": 24, "protection": "rts"}``; see `netlab.network.media.Wifi`. Only the
         rate may differ in `reverse`: with ``{"medium_options": {"rate_mbps": 6}}``, end `b` sends its frames at 6 Mbit/s.

@@ -24,8 +24,8 @@ def go_back_n_mbps(
     """Return the goodput of go-back-N in Mbit/s with `window` datagrams in flight (1 is stop-and-wait): after a loss,
     of chance `loss_rate`, and `timeout_ms` (None: one RTT), all are sent again. TheoryError if out of range.
 
-    A piece takes the larger of its time on the link and its share of a round trip, and for each of its losses the time until it goes
-    again, because what was sent meanwhile is dropped. The one timer starts anew when an ACK moves the window (RFC 6298, 5.3), so that
+    A piece takes the larger of its time on the link and its share of a round trip, and for each of its losses the time until it is
+    sent again, because packets sent meanwhile are dropped. The one timer restarts when an ACK moves the window (RFC 6298, 5.3), so that
     is the timeout and (1 - 1 / window) of a round trip. Holds for independent losses of data; ACKs, which tell of all pieces so far,
     make up for each other. Misleads where the window's own queue makes the round trip as long as the timeout.
 
@@ -41,7 +41,7 @@ def go_back_n_mbps(
     loss_rate : float
         Chance that a datagram is lost, 0 or more and below 1.
     timeout_ms : float, optional
-        The timer's time in ms; without it, what is lost goes again after one round trip, as textbooks have it.
+        The timer's time in ms; without it, a lost packet is sent again after one round trip, as in textbooks.
     payload_bytes : int
         Bytes of a datagram's payload, all of them data.
 

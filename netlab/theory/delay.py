@@ -169,7 +169,7 @@ def nodal_delay_ms(
     hop : Hop
         The link.
     backlog_bytes : float
-        Bytes that stand in the queue before the packet, 0 or more.
+        Bytes in the queue before the packet, 0 or more.
     processing_ms : float
         Processing time of a packet in the node, in ms, 0 or more; microseconds in practice.
 

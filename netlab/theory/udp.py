@@ -52,7 +52,7 @@ def udp_loss_rate(
     """Return the fraction of one constant-rate UDP flow's datagrams, offered at `offered_mbps` of payload for
     `duration_s`, that its bottleneck with room for `queue_packets` drops; TheoryError if out of range.
 
-    Holds for a run of any length when queue and duration are given: what stands in the queue when the sender stops is
+    Holds for a run of any length when queue and duration are given: packets in the queue when the sender stops are
     late, not lost. Without them it is the limit of a long run, which misleads for short runs with long queues.
 
     Returns: Loss rate in [0, 1], shaped as `offered_mbps`.
@@ -130,7 +130,7 @@ def held_shares_mbps(
     """Return the goodput in Mbit/s of flows that each keep `held_packets`, of so many payload and wire bytes, in one
     FIFO queue before a link of `rate_mbps`, without drops. Raises TheoryError for a parameter out of range.
 
-    Each packet waits for all that stand before it, so the packets leave in the proportion in which they stand there
+    Each packet waits for all packets before it, so packets leave in proportion to their numbers in the queue
     (Little's law: the packets of a flow are its rate times the common wait). Holds where senders wait for room instead
     of losing packets, such as sockets behind the queue of their own host. Misleads behind a router, where a full queue
     drops, see `udp_shares_mbps`, and where a flow's packets come in bursts and so wait longer or shorter than others'.

@@ -103,8 +103,8 @@ class _Step:
 
 def needed_code(cells: Sequence[ProvidedCell], answer: str) -> tuple[list[str], set[str]]:
     """Return a pair: the code that the source `answer` needs of the cells before it, one text for each cell with any,
-    in order, and the set of names that the answer uses and no cell defines. Of a cell, only those statements are taken
-    that define what is needed, or may change it; statements that only print or draw are not.
+    in order, and the set of names that the answer uses and no cell defines. Only statements of a
+    cell that define a needed name, or may change its value, are included, not statements that only print or draw.
     """
     steps = [*(_steps(cell) for cell in cells), _steps(ProvidedCell(answer))]
     last = len(steps) - 1

@@ -296,13 +296,6 @@ def extract(
     defines; if its cell is unchanged, in one of the student's own cells, `added`; the last of several. Return it
     without magics (words without the question), with remarks on how it was found; its source is None if there is none.
     `master` has the sources of all original cells by id.
-
-    Parameters
-    ----------
-    master : mapping of str to str
-        Every cell of the original notebook, by id.
-    added : sequence of Cell
-        The student's own cells, if the other cells have their ids.
     """
     if not question.name:
         return _extract_words(submission, question, master, added)

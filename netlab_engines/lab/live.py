@@ -64,7 +64,7 @@ def live(
     Parameters
     ----------
     network : Topology, Scenario or dict
-        The network; a dict has the form of a topology file. Of a scenario only the network is used.
+        The network; a dict has the form of a topology file. A scenario gives only its network.
     seed : int
         The seed of all random draws, in engines with virtual time.
     interval_s : float

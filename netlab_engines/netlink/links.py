@@ -67,22 +67,27 @@ def bridge(index: int, name: str) -> bytes:
     return _new_link(index, name, "bridge", data=settings)
 
 
-def _new_link(index: int, name: str, kind: str, *more: bytes, data: bytes = b"") -> bytes:
+def _new_link(index: int, name: str, kind: str, *attributes: bytes, data: bytes = b"") -> bytes:
     """Return the netlink message that makes a device of a kind such as "veth", with the number `index` and the name
-    `name`; the kernel refuses it if the device exists. `more` are further attributes as bytes, and `data` are the
+    `name`; the kernel refuses it if the device exists. `attributes` are further attributes as bytes, and `data` are the
     attributes of its kind.
     """
     # iproute2 sends the kind without a zero byte at its end.
     info = attribute(IFLA_INFO_KIND, kind.encode()) + (attribute(IFLA_INFO_DATA, data) if data else b"")
-    body = _IFINFO.pack(0, 0, index, 0, 0) + text(IFLA_IFNAME, name) + b"".join(more) + attribute(IFLA_LINKINFO, info)
+    body = (
+        _IFINFO.pack(0, 0, index, 0, 0)
+        + text(IFLA_IFNAME, name)
+        + b"".join(attributes)
+        + attribute(IFLA_LINKINFO, info)
+    )
     return message(wire.RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, body)
 
 
-def _set(index: int, more: bytes = b"", *, flags: int = 0, mask: int = 0) -> bytes:
-    """Return the netlink message that changes the interface with the number `index`: it sets the attributes `more`,
-    given as bytes, and those bits of the interface's flags that are 1 in `mask` to those in `flags`.
+def _set(index: int, attributes: bytes = b"", *, flags: int = 0, mask: int = 0) -> bytes:
+    """Return the netlink message that changes the interface with the number `index`: it sets the `attributes`
+    (bytes), and the interface's flags in `mask` to their values in `flags`.
     """
-    return message(wire.RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, flags, mask) + more)
+    return message(wire.RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, flags, mask) + attributes)
 
 
 def bring_up(index: int, master: int | None = None) -> bytes:

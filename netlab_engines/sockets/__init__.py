@@ -1,5 +1,5 @@
-"""Senders and receivers for measurements: TCP streams (`tcp`), datagrams (`udp`) and the state of a connection in the
-kernel (`tcp_info`).
+"""Senders and receivers for measurements: TCP streams (`tcp`), datagrams (`udp_sender`, `udp_receiver`) and
+the state of a connection in the kernel (`tcp_info`).
 
 Senders and receivers are of one stream each: blocking, without control connection, without printing.
 

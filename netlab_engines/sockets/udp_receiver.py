@@ -39,7 +39,7 @@ class UdpReceiver:
 
     `streams` has the counters by stream id; datagrams of others, or too short ones, only count in `unknown_datagrams`, so
     garbage takes no memory. With `interval_s` they have intervals, counted from `origin_s`. With `batch` the kernel
-    hands over trains of datagrams (UDP_GRO). What arrives within `timely_s` of a stream's first datagram is kept apart;
+    hands over trains of datagrams (UDP_GRO). Datagrams within `timely_s` of a stream's first one are counted separately;
     see `StreamCounters`.
     """
 
@@ -55,8 +55,8 @@ class UdpReceiver:
     ) -> None:
         """Prepare a UDP socket to receive the streams with these ids, with counters of each: switch the kernel's times
         of arrival on and set a large receive buffer. Intervals of `interval_s` s (None: none) begin at `origin_s` in s
-        on the monotonic clock (None: now). `batch` lets the kernel join datagrams. Those within `timely_s` s of a
-        stream's first one (None: all) count as timely. Raises OSError if the kernel refuses.
+        on the monotonic clock (None: now). `batch` lets the kernel join datagrams. Datagrams within `timely_s` s of
+        a stream's first one (None: all) count as timely. Raises OSError if the kernel refuses.
         """
         self.sock = sock
         self.streams: dict[int, StreamCounters] = {}

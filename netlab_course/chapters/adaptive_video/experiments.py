@@ -88,7 +88,7 @@ def stall_figure(
 ) -> go.Figure:
     """Return a figure of the measured stalls in s after a fall to each of these rates of the link in Mbit/s, with
     theory: `left_mbit` of a chunk were missing when the rate fell, and `buffer_s` seconds of video were in the buffer.
-    Of a link's rate, 1448/1514 carry data.
+    The fraction 1448/1514 of a link's rate carries data.
     """
     curve = np.linspace(min(rates_mbps), max(rates_mbps), 100)
     return (

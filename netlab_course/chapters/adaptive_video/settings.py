@@ -67,8 +67,8 @@ NUMBERS = OwnNumbers(
 
 
 def mobile(name: str = "train", scale: float = SCALE, begin_s: float = 0.0) -> Trace:
-    """Return netlab's trace with this name, with all rates times `scale`, as means of 2 s each, beginning at `begin_s`
-    (in s, a multiple of 2) and going on with its start after its end. Rates below 0.1 Mbit/s are raised to it.
+    """Return netlab's trace `name` as means of 2 s, with all rates multiplied by `scale` and raised to at least 0.1
+    Mbit/s; it starts at `begin_s` (in s, a multiple of 2), and its beginning follows its end.
     """
     whole = Trace.named(name)
     starts_s = [number * STEP_S for number in range(int(whole.duration_s / STEP_S))]
