@@ -263,7 +263,7 @@ def mark_differences(what: str, graded: GradedClass, expected: dict[str, dict[st
         f"{what}: {name}: {marks_of.get(name)} for {marks}"
         for name, marks in expected.items()
         if marks_of.get(name) != marks
-    ] + [f"{what}: {student} was not graded: {why}" for student, why in graded.failures.items()]
+    ] + [f"{what}: {student} was not graded: {reason}" for student, reason in graded.failures.items()]
 
 
 def digests(place: Path) -> dict[str, str]:

@@ -161,9 +161,9 @@ def deaths() -> tuple[bool, str]:
             }
             for kind, (max_s, work) in works.items():
                 for number in range(KILLS):
-                    how = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[number % 3]
-                    wrong[f"{kind} {how.name}"] += not _dies_alone(
-                        partial(work, number), how, chance.uniform(0, max_s), name
+                    ending_signal = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[number % 3]
+                    wrong[f"{kind} {ending_signal.name}"] += not _dies_alone(
+                        partial(work, number), ending_signal, chance.uniform(0, max_s), name
                     )
                     wrong["damaged"] += any(
                         result_store.load(path) is None for path in place.glob("marks/results/*.json")

@@ -172,7 +172,7 @@ def main(arguments: list[str]) -> int:
         began_s = time.monotonic()
         failures = play(list(paths.values()), words)
         wall_s = time.monotonic() - began_s
-        results = {name: "**fails**" if why else "passes" for name, why in failures.items()}
+        results = {name: "**fails**" if reason else "passes" for name, reason in failures.items()}
         if "--put-back" in arguments and failures.get(TAKEN_BACK):
             os.environ["NETLAB_KERNEL"] = str(changed_kernel(Path(place)))
             if not play([paths[TAKEN_BACK]], words)[TAKEN_BACK]:
@@ -181,8 +181,8 @@ def main(arguments: list[str]) -> int:
         rows = [
             f"| `{path.stem}` | {first_sentence(path.read_text())} | {results[path.stem]} |" for path in paths.values()
         ]
-    failed = {name: why for name, why in failures.items() if why}
-    failure_lines = "".join(f"- `{name}`: {why}.\n" for name, why in failed.items())
+    failed = {name: reason for name, reason in failures.items() if reason}
+    failure_lines = "".join(f"- `{name}`: {reason}.\n" for name, reason in failed.items())
     counts: dict[str, Any] = {"passed": len(rows) - len(failed), "number": len(rows), "wall_s": wall_s, "where": where}
     if not names:
         failing = f"What fails:\n\n{failure_lines}\n" if failure_lines else ""

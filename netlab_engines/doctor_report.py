@@ -69,10 +69,10 @@ def pocket() -> list[Requirement]:
     except KernelError:
         if moment := background_build.current_progress():
             return [*found, Requirement("kernel build", True, selection.build_sentence(moment))]
-        if why := background_build.failure():
+        if reason := background_build.failure():
             found.append(
                 Requirement(
-                    "kernel build", False, why, "`netlab kernel build` or the next `make lab` tries again.", False
+                    "kernel build", False, reason, "`netlab kernel build` or the next `make lab` tries again.", False
                 )
             )
         return found

@@ -121,8 +121,8 @@ def suites(codename: str, number: int | None) -> list[list[str]]:
     """
     tested, tested_number = TESTED_DEBIAN
     own = [[f"{codename}-backports", codename]] if number is not None else [[codename]]
-    wanted = [[f"{tested}-backports"], [tested]]
-    groups = wanted + own if number is not None and number <= tested_number else own + wanted
+    tested_suites = [[f"{tested}-backports"], [tested]]
+    groups = tested_suites + own if number is not None and number <= tested_number else own + tested_suites
     seen: set[str] = set()
     result = []
     for group in groups:
@@ -267,9 +267,9 @@ def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]
                     return apt, package
     apt = Apt(log)
     package = newest(apt.sources())
-    why = _refusal(package)
-    if package is None or why:
-        raise KernelError(f"{why}\nThe output of apt is in {log}.")
+    reason = _refusal(package)
+    if package is None or reason:
+        raise KernelError(f"{reason}\nThe output of apt is in {log}.")
     return apt, package
 
 
@@ -280,8 +280,8 @@ def check() -> None:
     """
     _check_apt()
     # On Debian `find_package` will download the lists of other releases too.
-    if _os_release().get("ID") != "debian" and (why := _refusal(newest(Apt(Path(os.devnull)).sources()))):
-        raise KernelError(why)
+    if _os_release().get("ID") != "debian" and (reason := _refusal(newest(Apt(Path(os.devnull)).sources()))):
+        raise KernelError(reason)
 
 
 def _check_apt() -> None:
@@ -302,8 +302,8 @@ def _refusal(package: Package | None) -> str:
     oldest = tree.oldest_here()
     if package.kernel_version >= oldest:
         return ""
-    had, wanted = (".".join(map(str, version)) for version in (package.kernel_version, oldest))
-    return f"The newest source of apt is Linux {had}; this machine needs {wanted} or later.\n{_other_ways()}"
+    offered, needed = (".".join(map(str, version)) for version in (package.kernel_version, oldest))
+    return f"The newest source of apt is Linux {offered}; this machine needs {needed} or later.\n{_other_ways()}"
 
 
 def _other_ways() -> str:

@@ -239,13 +239,13 @@ def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
         """
         return struct.pack("<II", kind, len(payload)) + payload
 
-    said = (
+    requests = (
         frame(1, struct.pack("<QQQ", 256 << 20, 1, 0)) + frame(2) + frame(9, struct.pack("<QQQQ", 10**6, 10**6, 0, 1))
     )
     try:
         done = subprocess.run(
             [*prefix, str(program), str(os.getpid())],
-            input=said,
+            input=requests,
             capture_output=True,
             check=False,
             timeout=SMOKE_TIMEOUT_S,

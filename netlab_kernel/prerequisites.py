@@ -35,9 +35,9 @@ def check_programs(compiler: str = "gcc") -> None:
     headers = not missing and not _compiles()
     if missing or headers:
         what = ", ".join(missing) if missing else "the C library's headers"
-        wanted = [*missing, "libc6-dev"] if headers or "gcc" in missing else missing
+        needed = [*missing, "libc6-dev"] if headers or "gcc" in missing else missing
         raise KernelError(
-            f"Before a kernel can be built, {what} must be installed. {tree.apt_line(wanted)}\n"
+            f"Before a kernel can be built, {what} must be installed. {tree.apt_line(needed)}\n"
             "Or install a kernel that was built on another machine: 'netlab kernel unpack FILE'."
         )
 

@@ -112,18 +112,18 @@ def failure(doing: str, status: int, log: Path) -> str:
     (negative: the number of the signal that ended it) and the last lines of its log.
     """
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
+    ending = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
     tail = "\n".join("  " + line for line in lines[-LAST_LINES:])
-    return f"Could not {doing} ({how}). The log is {log}; its last lines:\n{tail}"
+    return f"Could not {doing} ({ending}). The log is {log}; its last lines:\n{tail}"
 
 
 def _end_group(child: subprocess.Popen[str]) -> None:
     """End the process group of a child with SIGTERM, wait up to GRACE_S for the child, and then do the same with
     SIGKILL.
     """
-    for how in (signal.SIGTERM, signal.SIGKILL):
+    for number in (signal.SIGTERM, signal.SIGKILL):
         # Signal the group even if its leader has ended: the leader's children may still run.
         with suppress(ProcessLookupError):
-            os.killpg(child.pid, how)
+            os.killpg(child.pid, number)
         with suppress(subprocess.TimeoutExpired):
             child.wait(timeout=GRACE_S)

@@ -149,9 +149,9 @@ def release_of(tree: Path) -> tuple[str, Version]:
         raise KernelError(f"{tree} is not a kernel source with User-Mode Linux. Use a linux-*.tar.xz or its folder.")
     version = tuple(int(fields.get(name) or 0) for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
     if version < MIN_VERSION:
-        wanted = ".".join(map(str, MIN_VERSION))
+        needed = ".".join(map(str, MIN_VERSION))
         raise KernelError(
-            f"The source is Linux {'.'.join(map(str, version))}; {wanted} or later is needed, 7.x is best."
+            f"The source is Linux {'.'.join(map(str, version))}; {needed} or later is needed, 7.x is best."
         )
     return ".".join(map(str, version)) + fields.get("EXTRAVERSION", "").strip(), version
 

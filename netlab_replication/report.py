@@ -28,7 +28,7 @@ def summary(result: Replication) -> str:
     """Return one or two sentences for a terminal about a replication: the number of published rows and of runs, their
     time in s, and the median errors against theory in per cent.
     """
-    ours, theirs, count = result.median_errors()
+    netlab_error, published_error, count = result.median_errors()
     text = (
         f"{len(result.rows)} published numbers measured in {result.runs} runs: "
         f"{result.wall_s:.0f} s of wall time for {result.network_s:.0f} s of network time"
@@ -38,7 +38,7 @@ def summary(result: Replication) -> str:
     if count:
         text += (
             f".\nMedian error against theory over the {count} rows where a theory holds and they have a number: "
-            f"{PER_CENT * ours:.2f} % ours, {PER_CENT * theirs:.2f} % theirs"
+            f"{PER_CENT * netlab_error:.2f} % ours, {PER_CENT * published_error:.2f} % theirs"
         )
     return text + "."
 

@@ -99,8 +99,8 @@ class Replication:
         ]
         if not both:
             return math.nan, math.nan, 0
-        ours, theirs = zip(*both, strict=True)
-        return statistics.median(ours), statistics.median(theirs), len(both)
+        netlab_errors, published_errors = zip(*both, strict=True)
+        return statistics.median(netlab_errors), statistics.median(published_errors), len(both)
 
 
 def error(value: float | None, expected: float | None) -> float | None:

@@ -355,8 +355,8 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "lite", metavar="DIRECTORY")
     options = parser.parse_args()
     output = options.output.resolve()
-    if why := why_not():
-        print(why, file=sys.stderr)
+    if reason := why_not():
+        print(reason, file=sys.stderr)
         return 1
     own_wheel = wheel.make_portable()
     if own_wheel is None:

@@ -221,8 +221,8 @@ def main() -> int:
         print(f"step {number} of {steps}: make {target}", flush=True)
         if subprocess.run(["make", target], cwd=ROOT, check=False).returncode:
             return 1
-        if why := why_incomplete(directory, ROOT / "build" / "lite" if target == "site" else None):
-            print(why, file=sys.stderr)
+        if reason := why_incomplete(directory, ROOT / "build" / "lite" if target == "site" else None):
+            print(reason, file=sys.stderr)
             return 1
     if options.image:
         print(f"step 3 of {steps}: vm/build.sh", flush=True)

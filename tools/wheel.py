@@ -228,8 +228,8 @@ def native_kernels(machine: str) -> list[PocketKernel | LibraryKernel]:
     here, which a printed sentence explains.
     """
     here = machine == platform.machine()
-    if why := why_no_kernels(machine):
-        print(f"No wheel for {machine}: {why}")
+    if reason := why_no_kernels(machine):
+        print(f"No wheel for {machine}: {reason}")
         return []
     wanted = ["kernel", "build"] if here else ["kernel", "build", "--cross", machine]
     if (here or not library_kernel.ready(machine)) and cli.main(wanted):
@@ -287,8 +287,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("With Python 3.10 or newer: pip install the file for your system, then netlab lab")
     for machine in (machine for machine, path in native.items() if path is None):
         # Many lines may have followed the first time that this was said.
-        why = why_no_kernels(machine) or "its kernel could not be built; the messages above say why."
-        print(f"NOT MADE: the wheel for Linux on {machine}: {why}")
+        reason = why_no_kernels(machine) or "its kernel could not be built; the messages above say why."
+        print(f"NOT MADE: the wheel for Linux on {machine}: {reason}")
     return 0 if native.get(here, True) else 1
 
 

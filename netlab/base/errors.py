@@ -133,10 +133,10 @@ def closest_word(value: object, words: Sequence[str]) -> str:
     word = value.lower() if isinstance(value, str) else ""
     if not word:
         return ""
-    elsewhere = [name for name in _OTHER_NAMES.get(word, ()) if name in words]
+    netlab_names = [name for name in _OTHER_NAMES.get(word, ()) if name in words]
     # cwnd_segments and rtt_ms are often asked for without their units.
     without_unit = [name for name in long if name.startswith(f"{word}_")]
-    nearest = elsewhere or without_unit or difflib.get_close_matches(word, long, n=1)
+    nearest = netlab_names or without_unit or difflib.get_close_matches(word, long, n=1)
     return long.get(nearest[0], nearest[0]) if nearest else ""
 
 

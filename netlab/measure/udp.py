@@ -28,13 +28,13 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
             return {}
         received, sent = counted["received_datagrams"], counted["sent_datagrams"]
         # Datagrams that a full socket dropped did cross the network. Some received ones may be duplicates made by the network.
-        came = min(sent, received + counted["receiver_drops"])
+        crossed = min(sent, received + counted["receiver_drops"])
         active_s, timely_bytes, timely_throughput_bytes = self._timely_volumes()
         delays = ("jitter_ms", "delay_ms", "delay_min_ms", "delay_max_ms")
         return {
             "goodput_mbps": rate_mbps(timely_bytes, active_s),
             "throughput_mbps": rate_mbps(timely_throughput_bytes, active_s),
-            "loss_rate": 1 - came / sent if sent else math.nan,
+            "loss_rate": 1 - crossed / sent if sent else math.nan,
             "delay_ms": counted["delay_mean_ms"],
             **({} if received else dict.fromkeys(delays, math.nan)),
         }

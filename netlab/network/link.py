@@ -202,7 +202,7 @@ class LinkShape:
 
     def _queue_problems(self) -> Iterator[str]:
         """Yield a message for each mistake in the room of the queue, and for a queue without a rate."""
-        for name, low, high, why in (
+        for name, low, high, reason in (
             ("queue_packets", 1, MAX_PACKETS, ""),
             ("queue_bytes", MIN_QUEUE_BYTES, MAX_QUEUE_BYTES, " (one full frame)"),
         ):
@@ -210,7 +210,7 @@ class LinkShape:
             if value is None:
                 continue
             if not (is_integer(value) and low <= value <= high):
-                yield f"{name} must be a whole number from {low}{why} to {high}, {quote_number(name, value)}"
+                yield f"{name} must be a whole number from {low}{reason} to {high}, {quote_number(name, value)}"
             if self.medium is None and self.rate_mbps is None:
                 yield f"{name}={short_repr(value)} needs a rate_mbps: without a rate there is nothing to queue for"
         if self.queue_packets is not None and self.queue_bytes is not None:

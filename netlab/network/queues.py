@@ -80,9 +80,9 @@ class Discipline:
                 yield f"aqm_options of {self.name}: {one_of(name, list(self.options) or ['none'])}"
             elif problem := self.options[name].problem(name, value):
                 yield f"aqm_options: {problem}"
-        together = self.conflict(options)
-        if together is not None:
-            yield f"aqm_options: {together}"
+        conflict = self.conflict(options)
+        if conflict is not None:
+            yield f"aqm_options: {conflict}"
         if self.counts == "packets" and queue_bytes is not None:
             yield f"aqm={self.name!r} limits its queue in packets; give queue_packets instead of queue_bytes"
         least, most = self.queue_limits

@@ -121,7 +121,7 @@ class Paths:
 
     def addressing(self) -> plan.Addressing:
         """Return the addresses, MAC addresses, routes and ARP entries of all nodes, in the plan's form."""
-        together = _group_ports(self._ports, lambda port: port.subnet)
+        by_subnet = _group_ports(self._ports, lambda port: port.subnet)
         return {
             "addresses": [
                 {"node": port.node, "interface": port.interface, "address": f"{port.address}/24"}
@@ -132,7 +132,7 @@ class Paths:
             "neighbours": [
                 {"node": interface.node, "interface": interface.interface, "address": peer.address, "mac": peer.mac}
                 for interface in self._ports
-                for peer in together[interface.subnet]
+                for peer in by_subnet[interface.subnet]
                 if interface.node != peer.node
             ],
         }

@@ -275,8 +275,8 @@ class Trace:
         moments_s, sums = self._volumes
         rounds, rest_s = divmod(until_s, self.duration_s)
         place = bisect.bisect_right(moments_s, rest_s) - 1
-        begun = (rest_s - moments_s[place]) * self.steps[place][1] if place < len(self._steps) else 0.0
-        return rounds * sums[-1] + sums[place] + begun
+        partial_mbit = (rest_s - moments_s[place]) * self.steps[place][1] if place < len(self._steps) else 0.0
+        return rounds * sums[-1] + sums[place] + partial_mbit
 
     def _time_of_volume_s(self, mbit: float) -> float:
         """Return the first moment in s until which a volume in Mbit can be sent."""

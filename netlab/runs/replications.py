@@ -213,7 +213,7 @@ def repeat(
     >>> table.groupby("rate_mbps")["goodput_mbps"].agg(nl.interval)  # doctest: +SKIP
     """
     chosen, wrong = _seeds(seeds)
-    how: dict[str, Any] = {"executor": executor, "fresh": fresh, "engine": engine, "progress": progress}
+    run_options: dict[str, Any] = {"executor": executor, "fresh": fresh, "engine": engine, "progress": progress}
     if _are_cases(network):
         others = {"traffic": traffic, "duration_s": duration_s, "sysctls": sysctls, "changes": changes}
         wrong += [
@@ -221,14 +221,14 @@ def repeat(
             for name, value in others.items()
             if value is not None
         ]
-        return _repeat_cases(network, chosen, case, wrong, how)
+        return _repeat_cases(network, chosen, case, wrong, run_options)
     try:
         scenario = Scenario.from_arguments(network, traffic, duration_s, sysctls=sysctls, changes=changes)
     except ScenarioError as error:
         raise ScenarioError([*error.problems, *wrong]) from None
     if wrong:
         raise ScenarioError(wrong)
-    runs = sweep({seed: replace(scenario, seed=seed) for seed in chosen}, **how)
+    runs = sweep({seed: replace(scenario, seed=seed) for seed in chosen}, **run_options)
     return table_of(scenario.to_dict(), runs)
 
 

@@ -154,7 +154,7 @@ def held_shares_mbps(
     check_positive("payload_bytes", payload_bytes)
     check_positive("wire_bytes", wire_bytes)
     check_positive("rate_mbps", rate_mbps)
-    held = np.asarray(held_packets, dtype=float)
-    packets_share = held / np.sum(held * np.asarray(wire_bytes, dtype=float))
+    packets = np.asarray(held_packets, dtype=float)
+    packets_share = packets / np.sum(packets * np.asarray(wire_bytes, dtype=float))
     shares: Array = rate_mbps * packets_share * np.asarray(payload_bytes, dtype=float)
     return shares

@@ -330,12 +330,12 @@ class LabAgent:
         self._failures.check()
         with self._lock:
             now_s = time.monotonic()
-            begun = [flow for flow in self._flows.values() if self._origin_s + flow.start_s < now_s]
+            started_flows = [flow for flow in self._flows.values() if self._origin_s + flow.start_s < now_s]
             return {
                 "items": self._items,
-                "flows": [self._totals(flow) for flow in begun],
+                "flows": [self._totals(flow) for flow in started_flows],
                 "streams": self._streams[streams:],
-                "datagrams": [row for flow in begun for row in flow.intervals()],
+                "datagrams": [row for flow in started_flows for row in flow.intervals()],
                 "queues": self._queues[queues:],
                 "kernel": platform.release(),
                 "python": platform.python_version(),

@@ -52,10 +52,10 @@ class SocketChannel(HostChannel):
         any other, and end this process when the host is gone; runs in a thread.
         """
         try:
-            while how := self._interrupts.recv(1):
+            while request := self._interrupts.recv(1):
                 if self._group:
                     with contextlib.suppress(ProcessLookupError):
-                        os.killpg(self._group, signal.SIGINT if how == b"i" else signal.SIGKILL)
+                        os.killpg(self._group, signal.SIGINT if request == b"i" else signal.SIGKILL)
         finally:
             self.power_off()
 

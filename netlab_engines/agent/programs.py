@@ -83,8 +83,8 @@ class Programs:
         """Run a shell command on the node with the name `node` until it ends, send its output to the host meanwhile,
         and return a dict of its exit code ("code", negative: the signal that ended it) and the time ("now_s").
         """
-        words, where = self._in_shell(node, command)
-        return {"code": run_with_output(self._channel, words, **where), **self._time()}
+        words, options = self._in_shell(node, command)
+        return {"code": run_with_output(self._channel, words, **options), **self._time()}
 
     def background(self, node: str, command: str) -> ProcessReply:
         """Start a shell command in the background on the node with the name `node`, with its output in a file. After
@@ -92,10 +92,10 @@ class Programs:
         ("now_s").
         """
         path = f"{HOME}/output-{len(self._background)}"
-        words, where = self._in_shell(node, command)
+        words, options = self._in_shell(node, command)
         with open(path, "wb") as out:
             process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True, **where
+                words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True, **options
             )
         self._background[process.pid] = (process, path)
         self._early_exits.note_start(process.pid, node, command)

@@ -67,10 +67,10 @@ def failure() -> str:
     recorded the failure.
     """
     try:
-        recipe, _, why = (cache.libraries() / FAILURE).read_text().partition("\n")
+        recipe, _, reason = (cache.libraries() / FAILURE).read_text().partition("\n")
     except OSError:
         return ""
-    return why.strip() if recipe == recipe_hash() else ""
+    return reason.strip() if recipe == recipe_hash() else ""
 
 
 def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
@@ -116,10 +116,10 @@ def find() -> LibraryKernel:
         return LibraryKernel(path, "unknown", (0,), machine, frozenset())
     found = _current_builds(platform.machine()) or _current_builds(WASM)
     if not found:
-        older, why = builds(), failure()
+        older, reason = builds(), failure()
         where = f"There is no library kernel in {cache.libraries()}"
-        if why:
-            raise KernelError(f"{where}: it could not be built on this machine. {why}")
+        if reason:
+            raise KernelError(f"{where}: it could not be built on this machine. {reason}")
         if older:
             raise KernelError(
                 f"The library kernel {older[0].path.parent} was built by another version of netlab and may not work with "

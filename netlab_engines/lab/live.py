@@ -370,14 +370,14 @@ class Lab:
             stopped_s = self._flows[item["label"]].stopped_s
             items.append(item if stopped_s is None else {**item, "duration_s": stopped_s - item["start_s"]})
         counted = {row["flow"] for row in self._totals["flows"]}
-        begun = [item for item in items if item["label"] in counted]
-        plan = {**self._plan, "traffic": begun, "duration_s": self.now_s}
+        started = [item for item in items if item["label"] in counted]
+        plan = {**self._plan, "traffic": started, "duration_s": self.now_s}
         raw = {**self._totals, "streams": self._streams, "queues": self._queues}
         settings = {
             "scenario": {
                 **self._scenario.to_dict(),
                 "duration_s": self.now_s,
-                "traffic": [{name: word for name, word in item.items() if name != "own"} for item in begun],
+                "traffic": [{name: word for name, word in item.items() if name != "own"} for item in started],
                 **({"changes": [item.to_dict() for item in self.changes]} if self.changes else {}),
             },
             "network_s": self.now_s,

@@ -198,9 +198,9 @@ class Process:
         has not ended within 1 s of network time after the one before; return its output with its exit code (that of
         SIGKILL if it still runs). Nothing is sent if it has ended.
         """
-        for how in (number, signal.SIGTERM, signal.SIGKILL):
+        for each in (number, signal.SIGTERM, signal.SIGKILL):
             self._update()
             if self._code is None:
-                self._session.request().signal(pid=self._pid, number=int(how))
+                self._session.request().signal(pid=self._pid, number=int(each))
                 self._update(1.0)
         return Output(self._text, -signal.SIGKILL if self._code is None else self._code)

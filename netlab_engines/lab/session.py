@@ -112,7 +112,7 @@ class GuestSession:
                 answer = getattr(self.guest.request(handle_message, call_on_wait), do)(**words)
             self.now_s = answer["now_s"]
             if interrupts.limit_passed:
-                why = (
+                reason = (
                     "The guest was busy all the time: does a flow cross only links without a rate_mbps, or does a program "
                     "never end? "
                     if self.guest.clock == "virtual"
@@ -120,7 +120,7 @@ class GuestSession:
                 )
                 raise RunError(
                     f"Stopped after {self.wall_limit_s:g} s of wall-clock time, at {self.now_s:.3f} s of network time. "
-                    f"{why}You can go on using the lab; a larger wall_limit_s allows longer commands."
+                    f"{reason}You can go on using the lab; a larger wall_limit_s allows longer commands."
                 )
             if interrupts.user_interrupted:
                 raise Interrupted(f"interrupted at {self.now_s:.3f} s of network time.")

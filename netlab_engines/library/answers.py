@@ -327,12 +327,12 @@ def _counters(total: Any, names: Iterable[str]) -> Row:
     """Return those of the counters with these names that `total`, a named tuple, has under the same name, or with a
     time in ns for a time in ms or in s; a time in s that is NO_VALUE is None.
     """
-    told, found = total._asdict(), {}
+    row, found = total._asdict(), {}
     for name in names:
         stem, _, unit = name.rpartition("_")
-        time_ns = told.get(f"{stem}_ns")
-        if name in told:
-            found[name] = told[name]
+        time_ns = row.get(f"{stem}_ns")
+        if name in row:
+            found[name] = row[name]
         elif unit == "ms" and time_ns is not None:
             found[name] = time_ns / NS_PER_MS
         elif unit == "s" and time_ns is not None:

@@ -179,8 +179,8 @@ class SandboxProgram:
             if self._ended:
                 return
             self._ending = "it crashed"
-            why = f"The library kernel crashed: {_reason(trap)}.\n".encode()[:MAX_REASON_BYTES]
-            memory.write(store, why + b"\0", exports["reason"](store))
+            reason = f"The library kernel crashed: {_reason(trap)}.\n".encode()[:MAX_REASON_BYTES]
+            memory.write(store, reason + b"\0", exports["reason"](store))
             with suppress(wasmtime.Trap):
                 exports["crashed"](store)
 

@@ -208,9 +208,9 @@ class LibrarySession:
         """
         self._read_totals()
         counters = self._answers.counters()
-        begun = self._answers.now_ns / NS_PER_S
+        now_s = self._answers.now_ns / NS_PER_S
         items = self._plan["traffic"]
-        flows = [row for row, item in zip(counters["flows"], items, strict=True) if item["start_s"] < begun]
+        flows = [row for row, item in zip(counters["flows"], items, strict=True) if item["start_s"] < now_s]
         return cast(
             "Tables",
             {

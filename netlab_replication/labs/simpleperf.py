@@ -128,7 +128,7 @@ def _simultaneous_transfers(
     `shares_mbps` has theory's goodput of each connection in Mbit/s and `streams` the number of connections (None: one
     each); `shared` is True if the pairs share a link, where theory does not count.
     """
-    why = "A drop-tail queue promises the sum, not the shares" if shared else "Their theory leaves out the headers"
+    reason = "A drop-tail queue promises the sum, not the shares" if shared else "Their theory leaves out the headers"
 
     def scenario(network: Topology, duration_s: float) -> Scenario:
         """Return the scenario of all transfers and pings in this network, for a duration in s."""
@@ -159,7 +159,7 @@ def _simultaneous_transfers(
                 base,
                 read,
                 share_mbps,
-                f"{why}; in a second run, of 200 s, this flow has {{value:.2f}} Mbit/s of an equal share of {share_mbps:.2f}.",
+                f"{reason}; in a second run, of 200 s, this flow has {{value:.2f}} Mbit/s of an equal share of {share_mbps:.2f}.",
                 long,
                 holds=not shared,
             )
