@@ -170,7 +170,7 @@ def test_a_release_has_the_disk_images_if_they_are_asked_for(
 
 
 @pytest.fixture
-def made(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def release_folder(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The directory of a release with a file and its sums, and a program `gh` that writes down how it is called."""
     folder = clone / "dist"
     folder.mkdir()
@@ -187,14 +187,16 @@ def made(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_release_is_published_with_all_files_and_the_section_of_the_changelog(made: Path, clone: Path) -> None:
+def test_a_release_is_published_with_all_files_and_the_section_of_the_changelog(
+    release_folder: Path, clone: Path
+) -> None:
     (clone / "CHANGELOG.md").write_text(
         "# Changelog\n\n## [1.2.3] - 2026-01-31\n\n- New.\n\n## [1.2.2] - 2025-01-31\n\n- Old.\n"
     )
     assert publish.main() == 0
     assert (clone / "called").read_text().splitlines() == [
         "release", "create", "v1.2.3", "--verify-tag", "--title", "netlab 1.2.3", "--notes-file", "-",
-        str(made / "netlab.whl"), str(made / release.SUMS), "- New.",
+        str(release_folder / "netlab.whl"), str(release_folder / release.SUMS), "- New.",
     ]  # fmt: skip
 
 
@@ -219,7 +221,7 @@ def test_a_release_is_published_with_all_files_and_the_section_of_the_changelog(
     ],
 )
 def test_an_incomplete_release_is_not_published(
-    made: Path, clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    release_folder: Path, clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     change: Callable[[Path], object], sentence: str,
 ) -> None:  # fmt: skip
     find = shutil.which

@@ -61,7 +61,7 @@ KEPT = f"""(() => {{
 """A test, in JavaScript, that the place that is kept is the one that the notebook shows; a slow browser keeps it late."""
 
 
-def asked(what: str) -> str:
+def kernel_answer(what: str) -> str:
     """The answer of the kernel of the notebook in sight to a question of `QUESTIONS`, as text, in JavaScript; nothing is run."""
     words = {"code": "", "silent": True, "store_history": False, "user_expressions": {"answer": QUESTIONS[what]}}
     return f"{KERNEL}.requestExecute({as_json(words)}).done.then(({{content}}) => content.user_expressions.answer.data['text/plain'])"
@@ -215,9 +215,9 @@ def test_netlab_is_imported_before_a_cell_runs_also_after_a_restart_of_the_kerne
 ) -> None:
     open_alone(browser, f"{jupyterlab}lab/tree/{FIRST_CHAPTER}", FIRST_CHAPTER)
     for _ in range(2):
-        browser.until(f"{asked('loaded')}.then(loaded => loaded === 'True')", shown=f"{KERNEL}?.status")
-        assert browser.value(asked("named")) == "False", "the imports put names into the student's namespace"
-        assert browser.value(asked("count")) == "1", "the imports count as a cell that was run"
+        browser.until(f"{kernel_answer('loaded')}.then(loaded => loaded === 'True')", shown=f"{KERNEL}?.status")
+        assert browser.value(kernel_answer("named")) == "False", "the imports put names into the student's namespace"
+        assert browser.value(kernel_answer("count")) == "1", "the imports count as a cell that was run"
         browser.value(f"{PANEL}.sessionContext.restartKernel().then(() => 1)")
 
 
@@ -239,11 +239,13 @@ def test_netlab_is_not_imported_where_no_cell_imports_it(browser: Browser, jupyt
     without = browser.value(f"{KERNEL}.id")
     # The extension looks at all notebooks each time: the second one's imports come after the first one's would have.
     browser.value("jupyterapp.commands.execute('docmanager:open', {path: 'with.ipynb'}).then(() => 1)")
-    browser.until(f"{PANEL}?.context.path === 'with.ipynb' && {asked('loaded')}.then(loaded => loaded === 'True')")
+    browser.until(
+        f"{PANEL}?.context.path === 'with.ipynb' && {kernel_answer('loaded')}.then(loaded => loaded === 'True')"
+    )
     browser.value("jupyterapp.commands.execute('docmanager:open', {path: 'without.ipynb'}).then(() => 1)")
     browser.until(f"{PANEL}?.context.path === 'without.ipynb'")
     assert browser.value(f"{KERNEL}.id") == without
-    assert browser.value(asked("loaded")) == "False"
+    assert browser.value(kernel_answer("loaded")) == "False"
 
 
 def test_a_panel_whose_kernel_is_gone_asks_to_run_its_cell_again(

@@ -175,7 +175,7 @@ def test_a_capture_without_packets_is_a_table_without_rows(tmp_path: Path) -> No
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Path:
+def capture_file(tmp_path: Path) -> Path:
     path = tmp_path / "r1-h2.pcapng"
     nothing = frames_of([])
     departed = frames_of([(10 * NS_PER_S + 500_000_000, 1514, tcp(1460)[:96]), (11 * NS_PER_S, 142, udp(100)[:96])])
@@ -187,8 +187,8 @@ def written(tmp_path: Path) -> Path:
     return path
 
 
-def test_table_has_the_time_and_the_end_of_each_packet(written: Path) -> None:
-    table = captures.read_packets(written)
+def test_table_has_the_time_and_the_end_of_each_packet(capture_file: Path) -> None:
+    table = captures.read_packets(capture_file)
     assert tuple(table.columns) == captures.PACKET_COLUMNS
     first, second, third = table.to_dict(orient="records")
     assert (first["t_s"], first["node"], first["departs"]) == (0.5, "r1", True)
@@ -224,9 +224,9 @@ def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed (apt-get install tshark)")
-def test_tshark_reads_the_file_as_we_do(written: Path) -> None:
+def test_tshark_reads_the_file_as_we_do(capture_file: Path) -> None:
     fields = ["frame.time_epoch", "frame.interface_name", "frame.len", "frame.cap_len", "ip.proto", "tcp.seq_raw"]
-    command = ["tshark", "-r", str(written), "-T", "fields", *(word for name in fields for word in ("-e", name))]
+    command = ["tshark", "-r", str(capture_file), "-T", "fields", *(word for name in fields for word in ("-e", name))]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     assert rows == [

@@ -201,10 +201,10 @@ drawn = networks.draw({DEFAULT_SEED!r})
 networks.draw = lambda _seed: [each for each in drawn if each.key == "walk"]
 controls.REFERENCES, controls.OPPONENTS = ("cubic",), {{}}
 run = controls.run_control
-def told(trial, control):
+def announce_and_run(trial, control):
     print("racing", flush=True)
     return run(trial, control)
-controls.run_control = told
+controls.run_control = announce_and_run
 sys.exit(cli.main(["contest", *sys.argv[1:]]))
 """
 

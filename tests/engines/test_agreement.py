@@ -36,7 +36,7 @@ def test_the_page_begins_as_it_is_made() -> None:
     assert (ROOT / "docs" / "evidence" / "agreement.md").read_text().startswith(agreement.HEAD)
 
 
-def hold(case: Any, quantities: list[float]) -> None:
+def compare_with_theory(case: Any, quantities: list[float]) -> None:
     """Hold native's quantities against theory; where there is none, against the pocket kernel."""
     for quantity, measured in zip(case.quantities, quantities, strict=True):
         expected = quantity.theory
@@ -55,7 +55,7 @@ def in_guest() -> Any:
 @each_short_case
 def test_native_agrees_as_root_of_a_guest_in_virtual_time(case: Any, in_guest: Any) -> None:
     assert in_guest["engine"] == "native" and in_guest["rows"].keys() == {short.name for short in SHORT.values()}
-    hold(case, in_guest["rows"][case.name])
+    compare_with_theory(case, in_guest["rows"][case.name])
 
 
 @pytest.mark.root
@@ -65,4 +65,4 @@ def test_native_agrees_on_this_machines_own_kernel(case: Any) -> None:
     if lacking:
         pytest.skip(f"this machine has no native engine: {lacking[0].name}, {lacking[0].finding}")
     run = nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1, engine="native")
-    hold(case, [quantity.read(run) for quantity in case.quantities])
+    compare_with_theory(case, [quantity.read(run) for quantity in case.quantities])

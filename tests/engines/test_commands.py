@@ -174,7 +174,7 @@ def test_commands_wait_each_for_its_moment_and_those_of_one_moment_in_their_orde
     assert len(waiting.outputs) == 3 and set(waiting.outputs.values()) == shown
 
 
-def made(node: str, command: str) -> list[bytes]:
+def netlink_messages(node: str, command: str) -> list[bytes]:
     """The messages of a command, in a node whose interfaces all have the number 3."""
     shown, records = lab().run(node, command)
     assert not shown
@@ -182,8 +182,11 @@ def made(node: str, command: str) -> list[bytes]:
 
 
 def test_a_links_lines_are_its_netlink_messages() -> None:
-    assert made("h1", "ip link set dev h1-eth0 up; ip link set h1-eth0 down") == [links.bring_up(3), links.down(3)]
-    assert made("h1", "ip link set dev h1-eth0 gso_max_segs 1 mtu 900") == [
+    assert netlink_messages("h1", "ip link set dev h1-eth0 up; ip link set h1-eth0 down") == [
+        links.bring_up(3),
+        links.down(3),
+    ]
+    assert netlink_messages("h1", "ip link set dev h1-eth0 gso_max_segs 1 mtu 900") == [
         links.number(3, word="gso_max_segs", value=1),
         links.number(3, word="mtu", value=900),
     ]

@@ -179,11 +179,11 @@ def test_loss_is_random_and_follows_the_seed() -> None:
     link = nl.Link("h1", "h2", rate_mbps=10, delay_ms=10, loss_rate=0.05)
     network = nl.Topology(hosts=["h1", "h2"], links=[link])
 
-    def lost(seed: int) -> float:
+    def loss_rate(seed: int) -> float:
         return float(run(network, [nl.Udp("h1", "h2", rate_mbps=8)], duration_s=10, seed=seed).flows.loss_rate[0])
 
-    rates = [lost(seed) for seed in (1, 2, 3)]
-    assert rates[0] == lost(1)
+    rates = [loss_rate(seed) for seed in (1, 2, 3)]
+    assert rates[0] == loss_rate(1)
     assert len(set(rates)) == 3
     # 10 000 datagrams: five standard deviations of a binomial.
     for rate in rates:

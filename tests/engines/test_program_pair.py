@@ -246,7 +246,7 @@ def test_a_program_that_computes_without_end_is_stopped(monkeypatch: pytest.Monk
 START, DATAGRAM, TIMER = range(3)
 
 
-def asked(
+def call_program(
     both: program_pair.ProgramPair, now_s: float, event: int, end: int, data: bytes = b""
 ) -> tuple[float | None, list[bytes]]:
     """Return a program's timer and datagrams after a call of the kernel (protocol.h: time, port, event, end)."""
@@ -262,21 +262,21 @@ def asked(
 def test_actions_of_both_programs_are_counted_and_timed() -> None:
     """Three pieces by stop-and-wait; the second is lost once, and its acknowledgement once."""
     both = program_pair.ProgramPair("flow", (Sender, Receiver), 2500)
-    timer_s, (first,) = asked(both, 1.0, START, 0)
+    timer_s, (first,) = call_program(both, 1.0, START, 0)
     assert timer_s == 1.1 and first[0] == 0 and len(first) == 1001
-    assert asked(both, 1.0, START, 1) == (None, [])
-    assert asked(both, 1.02, DATAGRAM, 1, first) == (None, [b"\0"])
-    timer_s, (second,) = asked(both, 1.04, DATAGRAM, 0, b"\0")
+    assert call_program(both, 1.0, START, 1) == (None, [])
+    assert call_program(both, 1.02, DATAGRAM, 1, first) == (None, [b"\0"])
+    timer_s, (second,) = call_program(both, 1.04, DATAGRAM, 0, b"\0")
     assert timer_s == 1.14 and second[0] == 1
-    assert asked(both, 1.14, TIMER, 0) == (1.24, [second])
-    assert asked(both, 1.16, DATAGRAM, 1, second) == (None, [b"\1"])
-    assert asked(both, 1.24, TIMER, 0) == (1.34, [second])
-    assert asked(both, 1.26, DATAGRAM, 1, second) == (None, [b"\1"])
+    assert call_program(both, 1.14, TIMER, 0) == (1.24, [second])
+    assert call_program(both, 1.16, DATAGRAM, 1, second) == (None, [b"\1"])
+    assert call_program(both, 1.24, TIMER, 0) == (1.34, [second])
+    assert call_program(both, 1.26, DATAGRAM, 1, second) == (None, [b"\1"])
     # The receiver knows the piece: it is delivered once.
-    timer_s, (third,) = asked(both, 1.28, DATAGRAM, 0, b"\1")
+    timer_s, (third,) = call_program(both, 1.28, DATAGRAM, 0, b"\1")
     assert len(third) == 501
-    assert asked(both, 1.37, DATAGRAM, 1, third) == (None, [b"\2"])
-    assert asked(both, 1.4, DATAGRAM, 0, b"\2") == (None, [])
+    assert call_program(both, 1.37, DATAGRAM, 1, third) == (None, [b"\2"])
+    assert call_program(both, 1.4, DATAGRAM, 0, b"\2") == (None, [])
     totals = both.log.totals()
     assert totals == {
         "flow": "flow", "error": None, "sent_bytes": 3 * 1001 + 1001 + 501, "sent_datagrams": 5, "received_datagrams": 4,

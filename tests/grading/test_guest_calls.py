@@ -62,17 +62,17 @@ def test_an_answer_asks_the_grader_as_often_as_it_may_and_not_once_more(
     ours, other = socket.socketpair()
     booted: Any = SimpleNamespace(channel=ours.dup())
     with ours, other:
-        watch = sandbox.Watch(booted, 1.0, lambda asked, _channel: [asked["x"]])
+        watch = sandbox.Watch(booted, 1.0, lambda request, _channel: [request["x"]])
 
-        def asked(question: bytes) -> bytes:
+        def ask(question: bytes) -> bytes:
             other.sendall(callee.LENGTH.pack(len(question) + 1) + bytes([callee.ASKED]) + question)
             watch._answer_request()
             return other.recv(1000)[callee.LENGTH.size + 1 :]
 
-        assert asked(b'{"x": 7}') == asked(b'{"x": 7}') == b'{"value": [7]}'
-        assert asked(b"[]") == b'{"refused": "A question has a kind."}'
+        assert ask(b'{"x": 7}') == ask(b'{"x": 7}') == b'{"value": [7]}'
+        assert ask(b"[]") == b'{"refused": "A question has a kind."}'
         with pytest.raises(BudgetError, match="asked the grader more than 3 times"):
-            asked(b'{"x": 7}')
+            ask(b'{"x": 7}')
 
 
 @pytest.mark.parametrize("stops", [False, True])

@@ -22,7 +22,7 @@ def options(draw: st.DrawFn) -> Option:
     return Option(draw(names), draw(values), since, before)
 
 
-def written(option: Option) -> str:
+def option_line(option: Option) -> str:
     note = ""
     if option.since:
         note += " from {}.{}".format(*option.since)
@@ -33,7 +33,7 @@ def written(option: Option) -> str:
 
 @given(st.lists(options(), max_size=8, unique_by=lambda option: option.name))
 def test_fragment_holds_the_written_options(wanted: list[Option]) -> None:
-    text = "# a comment\n\n" + "\n".join(map(written, wanted))
+    text = "# a comment\n\n" + "\n".join(map(option_line, wanted))
     assert fragment.parse(text) == wanted
 
 

@@ -30,7 +30,7 @@ def make(directory: Path, text: str) -> Path:
     return directory
 
 
-def found() -> list[str]:
+def complete_builds() -> list[str]:
     """Return the contents of the complete builds that a search finds, the best first."""
     contents = [[(build / name).read_text() for name in NAMES if (build / name).exists()] for build in builds()]
     assert all(len(set(texts)) <= 1 for texts in contents), "files of two builds are mixed"
@@ -77,7 +77,7 @@ def killing(function: Callable[..., object], steps: Iterator[int]) -> Callable[.
 def test_new_build_takes_the_place_of_an_earlier_one(target: Path, tmp_path: Path) -> None:
     for text in ("first", "second", "third"):
         install(make(tmp_path / "new", text), target)
-        assert found() == [text] and list(cache.kernels().iterdir()) == [target]
+        assert complete_builds() == [text] and list(cache.kernels().iterdir()) == [target]
 
 
 @pytest.mark.slow
@@ -89,11 +89,11 @@ def test_kill_at_any_step_leaves_a_complete_build_and_the_next_installation_repa
     for step in range(100):
         new = make(tmp_path / f"new-{step}", f"new-{step}")
         was_killed = kill_before(step, lambda new=new: install(new, target))  # type: ignore[misc]
-        assert len(found()) == 1
-        texts.append(found()[0])
+        assert len(complete_builds()) == 1
+        texts.append(complete_builds()[0])
         install(make(tmp_path / f"other-{step}", "other"), cache.kernels() / "7.3.5-0123456789ab")
         assert {path.name for path in cache.kernels().iterdir()} == {target.name, "7.3.5-0123456789ab"}
-        assert texts[-1] in found(), "a repair changes the name alone"
+        assert texts[-1] in complete_builds(), "a repair changes the name alone"
         shutil.rmtree(cache.kernels() / "7.3.5-0123456789ab")
         if not was_killed:
             break
@@ -120,14 +120,14 @@ def test_installations_by_several_processes_take_turns(target: Path, tmp_path: P
         children.append(pid)
     statuses = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
     assert statuses == [0] * len(children)
-    assert found()[0].endswith("-49") and list(cache.kernels().iterdir()) == [target]
+    assert complete_builds()[0].endswith("-49") and list(cache.kernels().iterdir()) == [target]
 
 
 def test_earlier_build_comes_back_when_the_new_one_cannot_be_moved(target: Path, tmp_path: Path) -> None:
     install(make(tmp_path / "new", "old"), target)
     with pytest.raises(FileNotFoundError):
         install(tmp_path / "none", target)
-    assert found() == ["old"] and list(cache.kernels().iterdir()) == [target]
+    assert complete_builds() == ["old"] and list(cache.kernels().iterdir()) == [target]
 
 
 def test_staging_directories_of_killed_processes_are_removed_after_a_day(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ QDISCS: list[Queueing] = [
 ]
 
 
-def as_we_send_it(recorded: str) -> str:
+def netlab_form(recorded: str) -> str:
     """iproute2's message without its number and its wish for an answer, and without tbf's table, which no kernel reads."""
     data = bytearray.fromhex(recorded)
     data[8:12] = bytes(4)
@@ -109,7 +109,7 @@ def test_a_qdisc_becomes_the_message_that_tc_sends(qdisc: Queueing) -> None:
     """`tc` takes a line's options in any order, and sends them in its own."""
     case = RECORDED[frozenset(qdisc.line.split())]
     assert sorted(qdisc.line.split()) == sorted(case["line"].split())
-    assert qdisc.message(lambda name: 1).hex() == as_we_send_it(case["message"])
+    assert qdisc.message(lambda name: 1).hex() == netlab_form(case["message"])
 
 
 def test_size_table_of_extra_bytes_equals_that_of_tc() -> None:
@@ -120,7 +120,7 @@ def test_size_table_of_extra_bytes_equals_that_of_tc() -> None:
     )
     created = AttachedQdisc("lo", fifo(100, in_bytes=False), overhead_bytes=-14)
     assert created.line == "qdisc add dev lo root handle 1: stab overhead -14 pfifo limit 100"
-    assert created.message(lambda name: 1).hex() == as_we_send_it(sent)
+    assert created.message(lambda name: 1).hex() == netlab_form(sent)
     # A change that does not name it would take it away.
     assert replace(created, changed=True).message(lambda name: 1).hex()[32:] == sent[32:]
 

@@ -8,7 +8,7 @@ from netlab_engines.netlink import typed_lines
 from netlab_engines.netlink.links import route
 from netlab_engines.netlink.typed_lines import LineWords, TypedRoute
 from netlab_engines.netlink.wire import UnknownLineError
-from tests.netlink.test_qdiscs import RECORDED, as_we_send_it
+from tests.netlink.test_qdiscs import RECORDED, netlab_form
 
 NOT_READ = (
     "ingress",
@@ -40,7 +40,7 @@ def test_most_kinds_are_read() -> None:
 
 @pytest.mark.parametrize("line", READ)
 def test_a_line_becomes_the_message_that_tc_sends(line: str) -> None:
-    assert message(line).hex() == as_we_send_it(LINES[line])
+    assert message(line).hex() == netlab_form(LINES[line])
 
 
 @pytest.mark.parametrize(

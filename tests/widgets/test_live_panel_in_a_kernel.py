@@ -53,7 +53,7 @@ class Page:
             if content.get("execution_state") == "idle":
                 return printed
 
-    def heard(self, wanted: Any) -> dict[str, Any]:
+    def heard(self, is_match: Any) -> dict[str, Any]:
         """The next message that is wanted."""
         while True:
             try:
@@ -64,13 +64,13 @@ class Page:
                 state = message["content"]["data"]["state"]
                 name = state.get("description") or state.get("_model_name")
                 self.models[name] = message["content"]["comm_id"]
-            if wanted(message):
+            if is_match(message):
                 return message
 
     def updated(self, name: str | None, holds: Any) -> None:
         """Wait until a widget's state is so; None is any widget."""
 
-        def wanted(message: dict[str, Any]) -> bool:
+        def is_match(message: dict[str, Any]) -> bool:
             content = message["content"]
             return (
                 message["msg_type"] == "comm_msg"
@@ -79,7 +79,7 @@ class Page:
                 and holds(content["data"]["state"])
             )
 
-        self.heard(wanted)
+        self.heard(is_match)
 
     def send(self, name: str, **data: Any) -> None:
         """Send a message of a widget's view."""

@@ -219,7 +219,7 @@ def video(qualities: list[int], takes_s: float = 1.0) -> Player:
     return player
 
 
-def shown() -> check.BeginningsComparison:
+def comparison_check() -> check.BeginningsComparison:
     """The check of the comparison, whose replays have 2.4 Mbit/s with `Careful` and 1.2 with others."""
     found: check.BeginningsComparison = chapter.check.shown
     found.replay = lambda rule, _trace, _chunks: video([2] if rule is Careful else [1])
@@ -250,17 +250,17 @@ def finding(**fields: Any) -> dict[str, Any]:
     ],
 )
 def test_each_part_of_the_comparison_is_judged(fields: dict[str, Any], sentence: str) -> None:
-    passes(shown(), finding())
-    passes(shown(), finding(begins_s=list(np.arange(0.0, 16.0, 2.0))))
-    passes(shown(), finding(begins_s=np.arange(0, 16, 2)))
-    assert sentence in failure_text(shown(), finding(**fields))
+    passes(comparison_check(), finding())
+    passes(comparison_check(), finding(begins_s=list(np.arange(0.0, 16.0, 2.0))))
+    passes(comparison_check(), finding(begins_s=np.arange(0, 16, 2)))
+    assert sentence in failure_text(comparison_check(), finding(**fields))
 
 
 @pytest.mark.parametrize("place", range(8))
 def test_each_difference_is_played_again_once(place: int) -> None:
     differences = [1.2, 1.21, 1.19, 1.2, 1.2, 1.21, 1.19, 1.2]
     differences[place] = 1.5
-    check, played = shown(), []
+    check, played = comparison_check(), []
     check.replay = lambda rule, trace, _chunks: played.append(trace) or video([2] if rule is Careful else [1])  # type: ignore[func-returns-value]
     text = failure_text(check, finding(differences=differences, interval=nl.interval(differences)))
     assert f"from {2 * place}.0 s on another value comes" in text
@@ -274,11 +274,11 @@ def test_a_zero_within_rounding_of_the_intervals_edge_may_lie_on_either_side(mon
     mean, half = nl.interval(differences)
     assert 0 < mean - half < 0.02 * half
     for verdict in ("below", "inside"):
-        passes(shown(), finding(differences=differences, interval=(mean, half), verdict=verdict))
+        passes(comparison_check(), finding(differences=differences, interval=(mean, half), verdict=verdict))
     assert "must say where 0 is" in failure_text(
-        shown(), finding(differences=differences, interval=(mean, half), verdict="above")
+        comparison_check(), finding(differences=differences, interval=(mean, half), verdict="above")
     )
 
 
 def test_a_comparison_that_is_not_written_yet_is_not_attempted() -> None:
-    assert shown().judge(finding(differences=..., interval=...)).status is Status.NOT_ATTEMPTED
+    assert comparison_check().judge(finding(differences=..., interval=...)).status is Status.NOT_ATTEMPTED

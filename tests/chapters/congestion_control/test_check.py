@@ -43,7 +43,7 @@ def measured_run(
     scenario: nl.Scenario | None = None, *, losses_s: tuple[float, ...] = (1, 4, 10, 16, 22), retransmits: int = 2
 ) -> Run:
     """A run as a student would keep it, with losses at these times."""
-    scenario = scenario or asked()
+    scenario = scenario or exercise_scenario()
     times_s = [round(0.5 * step, 1) for step in range(1, 81)]
     intervals = pd.DataFrame(
         {
@@ -59,7 +59,7 @@ def measured_run(
     )
 
 
-def asked(*others: Any, path: Any = None, **more: Any) -> nl.Scenario:
+def exercise_scenario(*others: Any, path: Any = None, **more: Any) -> nl.Scenario:
     """The scenario that the exercise asks for, with changes."""
     network = path or chapter.settings.path(own.rate_mbps, own.delay_ms, 63)
     traffic = more.pop("traffic", [nl.Tcp("h1", "h3", congestion="reno")])
@@ -78,32 +78,32 @@ def test_the_run_that_is_asked_for_passes() -> None:
 @pytest.mark.parametrize(
     ("run", "sentence"),
     [
-        (lambda: measured_run(asked(traffic=[nl.Tcp("h1", "h3")])), "must use Reno"),
+        (lambda: measured_run(exercise_scenario(traffic=[nl.Tcp("h1", "h3")])), "must use Reno"),
         (
-            lambda: measured_run(asked(nl.Tcp("h2", "h3", congestion="reno"))),
+            lambda: measured_run(exercise_scenario(nl.Tcp("h2", "h3", congestion="reno"))),
             "One TCP flow must be sent, from h1 to h3, without a window or a size, and no other traffic.",
         ),
         (
-            lambda: measured_run(asked(nl.Udp("h2", "h3", rate_mbps=200, start_s=10, duration_s=0.3))),
+            lambda: measured_run(exercise_scenario(nl.Udp("h2", "h3", rate_mbps=200, start_s=10, duration_s=0.3))),
             "One TCP flow must be sent, from h1 to h3, without a window or a size, and no other traffic.",
         ),
-        (lambda: measured_run(asked(path=chapter.settings.path())), "the rate and the delay"),
+        (lambda: measured_run(exercise_scenario(path=chapter.settings.path())), "the rate and the delay"),
         (
-            lambda: measured_run(asked(path=chapter.settings.path(own.rate_mbps, own.delay_ms, 63, 0.01))),
+            lambda: measured_run(exercise_scenario(path=chapter.settings.path(own.rate_mbps, own.delay_ms, 63, 0.01))),
             "lose nothing at random. Seen: r1-h3 with",
         ),
-        (lambda: measured_run(asked(duration_s=10)), "must send for 40 s or more. Seen: 10 s."),
+        (lambda: measured_run(exercise_scenario(duration_s=10)), "must send for 40 s or more. Seen: 10 s."),
         (
-            lambda: measured_run(asked(traffic=[reno(start_s=15)], duration_s=50)),
+            lambda: measured_run(exercise_scenario(traffic=[reno(start_s=15)], duration_s=50)),
             "must send for 40 s or more. Seen: 35 s.",
         ),
         (
-            lambda: measured_run(asked(traffic=[reno(duration_s=8)], duration_s=50)),
+            lambda: measured_run(exercise_scenario(traffic=[reno(duration_s=8)], duration_s=50)),
             "must send for 40 s or more. Seen: 8 s.",
         ),
-        (lambda: measured_run(asked(traffic=[reno(window_bytes=40_000)])), "without a window or a size"),
-        (lambda: measured_run(asked(traffic=[reno(num_bytes=40_000)])), "without a window or a size"),
-        (lambda: measured_run(asked(interval_s=0.1)), "every 0.05 s or more often"),
+        (lambda: measured_run(exercise_scenario(traffic=[reno(window_bytes=40_000)])), "without a window or a size"),
+        (lambda: measured_run(exercise_scenario(traffic=[reno(num_bytes=40_000)])), "without a window or a size"),
+        (lambda: measured_run(exercise_scenario(interval_s=0.1)), "every 0.05 s or more often"),
         (lambda: measured_run(losses_s=(1,)), "2 teeth or more, of 6 s on average (within 20 %). Seen: no tooth."),
         (lambda: measured_run(losses_s=(1, 8, 10, 12, 14)), "Seen: 3 teeth of 2.0 s."),
         (lambda: nl.Scenario, "expected what nl.run(...) returns"),

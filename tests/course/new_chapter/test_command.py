@@ -39,7 +39,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> Path:
+def empty_clone(tmp_path: Path) -> Path:
     """The folders of a clone, one chapter in them."""
     for folder in ("solutions/examiners", "netlab_course/chapters/udp_loss", "tests/chapters/udp_loss"):
         (tmp_path / folder).mkdir(parents=True)
@@ -127,27 +127,27 @@ def test_its_notebooks_are_built_and_its_measurement_agrees(clone: Path) -> None
 @pytest.mark.parametrize(
     "name", ["", "Tcp", "tcp-fairness", "6tcp", "class", "../x", "tcp fairness", "l" * (MAX_NAME_LENGTH + 1), "é"]
 )
-def test_bad_name_is_reported_and_nothing_is_written(bare: Path, name: str) -> None:
-    before = all_files(bare)
+def test_bad_name_is_reported_and_nothing_is_written(empty_clone: Path, name: str) -> None:
+    before = all_files(empty_clone)
     with pytest.raises(NetlabError, match="name must be at most 30 lowercase letters, digits and _"):
-        create(name, bare)
-    assert all_files(bare) == before
+        create(name, empty_clone)
+    assert all_files(empty_clone) == before
 
 
 @pytest.mark.parametrize("name", ["udp_loss", "checking"])
-def test_taken_name_is_reported_and_nothing_is_written(bare: Path, name: str) -> None:
-    before = all_files(bare)
+def test_taken_name_is_reported_and_nothing_is_written(empty_clone: Path, name: str) -> None:
+    before = all_files(empty_clone)
     with pytest.raises(NetlabError, match=f"There is a chapter {name} already: .*{name}.*Choose another name"):
-        create(name, bare)
-    assert all_files(bare) == before
+        create(name, empty_clone)
+    assert all_files(empty_clone) == before
 
 
 @pytest.mark.parametrize("title", ["", " x", 'so "called"', "a\nb", "x" * 41])
-def test_bad_title_is_reported_and_nothing_is_written(bare: Path, title: str) -> None:
-    before = all_files(bare)
+def test_bad_title_is_reported_and_nothing_is_written(empty_clone: Path, title: str) -> None:
+    before = all_files(empty_clone)
     with pytest.raises(NetlabError, match="title must have 1 to 40 characters"):
-        create("example", bare, title)
-    assert all_files(bare) == before
+        create("example", empty_clone, title)
+    assert all_files(empty_clone) == before
 
 
 def test_directory_that_is_no_clone_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,8 +156,8 @@ def test_directory_that_is_no_clone_is_reported(tmp_path: Path, capsys: pytest.C
     assert all_files(tmp_path) == set()
 
 
-def test_chapter_is_written_completely_or_not_at_all(bare: Path, monkeypatch) -> None:
-    before = all_files(bare)
+def test_chapter_is_written_completely_or_not_at_all(empty_clone: Path, monkeypatch) -> None:
+    before = all_files(empty_clone)
     rename = Path.rename
 
     def fails_at_the_tests(self: Path, target: Path) -> Path:
@@ -167,9 +167,9 @@ def test_chapter_is_written_completely_or_not_at_all(bare: Path, monkeypatch) ->
 
     monkeypatch.setattr(Path, "rename", fails_at_the_tests)
     with pytest.raises(NetlabError, match="Nothing was written: No space left on device"):
-        create("example", bare)
-    assert all_files(bare) == before
+        create("example", empty_clone)
+    assert all_files(empty_clone) == before
 
 
-def test_the_number_follows_the_last(bare: Path) -> None:
-    assert create("example", bare)[0].name == "08_example.py"
+def test_the_number_follows_the_last(empty_clone: Path) -> None:
+    assert create("example", empty_clone)[0].name == "08_example.py"
