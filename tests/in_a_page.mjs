@@ -66,7 +66,7 @@ setTimeout(() => change('another answer'), 400); // while the first is being sav
 while (result.saved.at(-1) !== content || under_way) await new Promise((done) => setTimeout(done, 50));
 result.file = file.items.map((item) => item.command);
 
-// One file, asked for twice at a time and once more: with a store, with one that has no room, and without.
+// Request a file twice at a time and once more: with a store, with a full store, and without a store.
 const store = new Map();
 let queue = Promise.resolve();
 const locks = { request: (_, call) => (queue = queue.then(call)) };

@@ -37,6 +37,26 @@ def test_docstrings_fields_and_comment_blocks_are_counted_once(tmp_path: Path) -
     ]
 
 
+SCRIPT = """// Whether it is wide.
+// What a second line of a block says does not count.
+const width = 3; // What follows code does not count
+/* Of all words the first counts.
+ * Return the width. */
+// Return the height.
+"""
+
+
+def test_blocks_of_comments_in_scripts_are_examined(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "page.js").write_text(SCRIPT)
+    (package / "page.c").write_text(SCRIPT)
+    assert load("tools/wording.py").headless_sentences(package) == [
+        "package/page.js:1: Whether it is wide.",
+        "package/page.js:4: Of all words the first counts.",
+    ]
+
+
 DESCRIPTIONS = '''"""How many boxes there are."""
 
 class Box:

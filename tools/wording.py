@@ -106,9 +106,26 @@ def sentences(source: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
         previous_line = line
 
 
+def script_sentences(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line number and the first line of each block of comments (`//` or `/*`) in a JavaScript source."""
+    previous_line = -1
+    for line, text in enumerate(source.splitlines(), 1):
+        if comment := re.match(r"\s*(?://+|/\*+|\*(?!/))\s*(.*)", text):
+            if line != previous_line + 1 and comment[1]:
+                yield line, comment[1]
+            previous_line = line
+
+
 def headless_sentences(folder: Path) -> list[str]:
-    """Return the place and the text of each headless sentence and description in the Python files of a folder."""
+    """Return the place and the text of each headless sentence and description in the Python and JavaScript files of a
+    folder.
+    """
     found = []
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in (".js", ".mjs")):
+        if "node_modules" in path.parts:
+            continue
+        scripts = script_sentences(path.read_text(encoding="utf-8"))
+        found += [f"{path.relative_to(folder.parent)}:{line}: {text}" for line, text in scripts if is_headless(text)]
     for path in sorted(folder.rglob("*.py")):
         source = path.read_text(encoding="utf-8")
         tree = ast.parse(source)
