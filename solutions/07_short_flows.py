@@ -368,7 +368,8 @@ often = [nl.Tcp("h1", "h2", num_bytes=20_000, start_s=0.5 * number) for number i
 lossy = nl.Scenario(path(10, loss_rate=own.loss_percent / 100), often, duration_s=120)
 
 # %% id="repeated"
-# The verdict is "supported", "refuted" or "undecided".
+# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of late pages that lies below {own.stated_percent} %."

@@ -213,7 +213,8 @@ def transfer_and_ping(room_packets):
 
 
 # %% id="repeated"
-# The verdict is "supported", "refuted" or "undecided".
+# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of the longest pings that lies below {own.stated_ms} ms."

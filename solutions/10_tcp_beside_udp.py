@@ -110,7 +110,8 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 # Show with an interval whether he is right.
 
 # %% id="repeated"
-# The verdict is "supported", "refuted" or "undecided".
+# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of TCP's goodput that lies below {own.stated_mbps} Mbit/s."

@@ -303,7 +303,8 @@ times_prediction.compare(short.max() / short.min())
 # Show with an interval of the column `delay_ms` whether he is right. (If your engine runs in real time, 30 % is enough.)
 
 # %% id="busy"
-# The verdict is "supported", "refuted" or "undecided".
+# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of 3 % or less that lies above {own.stated_ms} ms."

@@ -406,7 +406,8 @@ print(experiments.span_table(found, wide).to_string(index=False))
 path = lossy_path(own.rate_mbps, own.loss_percent / 100)
 tcp = nl.Tcp("h1", "h2", congestion="cubic")
 tcp_alone = nl.Scenario(path, [tcp], duration_s=nl.run_length_s(20, real_s=10), interval_s=1)
-# The verdict is "supported", "refuted" or "undecided".
+# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval that lies below {own.stated_mbps} Mbit/s."

@@ -364,7 +364,8 @@ def side_by_side(first, second):
 
 
 # %% id="repeated"
-# The verdict is "supported", "refuted" or "undecided".
+# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_refutation = f"An interval of the ratios that lies below {own.stated_times}."

@@ -13,7 +13,7 @@
 # 3. say why TCP gets less than UDP on the same air, and why one slow station slows down all.
 #
 # *Time*: [[minutes]] minutes. *Builds on*: UDP loss, How sure are you? *Runs on*: any machine on which the next cell names the pocket engine. Elsewhere (a browser tab, the native
-# engine) you can do the exercises, but the cells that measure say "Not on this machine".
+# engine) you can do all exercises but the third; the cells that measure say "Not on this machine".
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import math

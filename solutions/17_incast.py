@@ -256,14 +256,15 @@ my_rack, my_queries = rack(own.servers, own.queue_packets), queries(own.servers)
 def bounded(bound_ms):
     """Runs of my rack with a bound of the timer, by seed, with their slowest queries."""
     fields = {"duration_s": 10.5, "sysctls": {"net.ipv4.tcp_rto_min_us": 1000 * bound_ms}}
-    runs = nl.sweep({s: nl.Scenario(my_rack, my_queries, seed=s, **fields) for s in range(1, 6)})
+    seeds = range(1, 6)
+    runs = nl.sweep({s: nl.Scenario(my_rack, my_queries, seed=s, **fields) for s in seeds})
     slowest = [f"{experiments.later_ms(run).max():.1f}" for run in runs.values()]
     print(f"bound {bound_ms} ms, slowest queries: {', '.join(slowest)} ms")
     return runs
 
 
 bounded(5)
-my_bound_reason = """With 5 ms the slowest queries take 15 ms, 10 ms more than the bound: a late
+my_bound_reason = """With 5 ms the slowest queries take 15 ms, 10 more than the bound: a late
 answer lost its probe first, and only then the timer counts. Two more are for its ticks."""
 my_bound_ms = own.timer_ms - 12
 timer_runs = bounded(my_bound_ms)

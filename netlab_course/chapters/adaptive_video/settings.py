@@ -42,14 +42,8 @@ def _begins_as_known(own: Any) -> bool:
 
 
 def _derived_numbers(own: Any) -> dict[str, float]:
-    """Return the numbers that follow from a student's numbers, by name: the stall of the worked example, `worked_s`,
-    and the theoretical throughput of a chunk in Mbit/s, `chunk_mbps`.
-    """
-    took_ms = theory.short_flow_ms(own.chunk_kb * 1000, own.path_mbps, RTT_MS)
-    return {
-        "worked_s": own.worked_mbit / own.worked_rate_mbps - 10,
-        "chunk_mbps": own.chunk_kb * 8 / took_ms,
-    }
+    """Return the stall in s of the worked example, `worked_s`, which follows from a student's numbers."""
+    return {"worked_s": own.worked_mbit / own.worked_rate_mbps - 10}
 
 
 NUMBERS = OwnNumbers(
@@ -64,6 +58,11 @@ NUMBERS = OwnNumbers(
     holds=_begins_as_known,
     derive=_derived_numbers,
 )
+
+
+def chunk_mbps(own: Any) -> float:
+    """Return the theoretical throughput in Mbit/s of a chunk of a student's size on a student's path."""
+    return float(own.chunk_kb * 8 / theory.short_flow_ms(own.chunk_kb * 1000, own.path_mbps, RTT_MS))
 
 
 def mobile(name: str = "train", scale: float = SCALE, begin_s: float = 0.0) -> Trace:

@@ -112,7 +112,7 @@ def test_a_trial_without_a_quality_is_no_sign_of_a_written_number() -> None:
 
 def test_the_rate_of_the_link_is_not_what_a_chunk_measures() -> None:
     assert "begins with ten segments" in failure_text(chapter.check.throughput, chapter.own.path_mbps)
-    took_ms = chapter.own.chunk_kb * 8 / chapter.own.chunk_mbps
+    took_ms = chapter.own.chunk_kb * 8 / settings.chunk_mbps(chapter.own)
     assert "handshake is missing" in failure_text(chapter.check.throughput, chapter.own.chunk_kb * 8 / (took_ms - 40))
     link_ms = chapter.own.chunk_kb * 1000 / 1448 * 1514 * 8e-3 / chapter.own.path_mbps
     for more_ms, sentence in ((-20, "Half a round trip is missing"), (20, "Half a round trip is too much")):
