@@ -28,7 +28,7 @@ class Measurement:
     theory: float | None = None
     """The value of netlab's formulas."""
     explanation: str = ""
-    """The explanation if our value differs from theory, or theirs from ours: a sentence with `{value}`, the value of a
+    """The explanation if the measured value differs from theory, or the published one from it: a sentence with `{value}`, the value of a
     second run in the row's unit.
     """
     second_scenario: Scenario | None = None

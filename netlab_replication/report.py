@@ -10,12 +10,12 @@ TITLES = (
     "Setting",
     "Flow",
     "Quantity",
-    "Theory, theirs",
-    "Theory, ours",
+    "Theory, published",
+    "Theory, netlab",
     "Published",
-    "Ours",
-    "Theirs against theory",
-    "Ours against theory",
+    "Measured",
+    "Published against theory",
+    "Measured against theory",
     "Note",
 )
 _TEXT_TITLES = {"Setting", "Flow", "Quantity", "Note"}
@@ -38,15 +38,15 @@ def summary(result: Replication) -> str:
     if count:
         text += (
             f".\nMedian error against theory over the {count} rows where a theory holds and they have a number: "
-            f"{PER_CENT * netlab_error:.2f} % ours, {PER_CENT * published_error:.2f} % theirs"
+            f"{PER_CENT * netlab_error:.2f} % in netlab, {PER_CENT * published_error:.2f} % as published"
         )
     return text + "."
 
 
 INTRODUCTION = (
     "Theory counts as the link does: tc's 14 bytes of Ethernet header where the publishers had Mininet, a wire's 38 bytes "
-    "where they had a wire. Errors are against our theory; a ~ marks one whose conditions are not met, which does not count. "
-    "A note explains a row where theirs or ours is off by more than 3 %, and each note's number is a second measurement."
+    "where they had a wire. Errors are against netlab's theory; a ~ marks one whose conditions are not met, which does not count. "
+    "A note explains a row whose published or measured value is off by more than 3 %, and each note's number is a second measurement."
 )
 
 
@@ -102,9 +102,9 @@ def _row_texts(row: Row, notes: list[str]) -> list[str]:
         _number(published.theory),
         ("" if row.holds or row.theory is None else "~") + _number(row.theory),
         _number(published.published),
-        _number(row.ours),
-        _per_cent(row.their_error),
-        _per_cent(row.our_error),
+        _number(row.measured),
+        _per_cent(row.published_error),
+        _per_cent(row.netlab_error),
         str(notes.index(row.note) + 1) if row.note else "",
     ]
 

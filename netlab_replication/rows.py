@@ -52,25 +52,25 @@ class Row:
     published: PublishedRow
     theory: float | None
     holds: bool
-    ours: float
+    measured: float
     note: str = ""
 
     @property
-    def our_error(self) -> float | None:
-        """The signed relative difference of our value from netlab's theory, such as 0.03 for 3 % more; None without a
+    def netlab_error(self) -> float | None:
+        """The signed relative difference of the measured value from netlab's theory, such as 0.03 for 3 % more; None without a
         theory.
         """
-        return error(self.ours, self.theory)
+        return error(self.measured, self.theory)
 
     @property
-    def their_error(self) -> float | None:
+    def published_error(self) -> float | None:
         """The signed relative difference of the published value from netlab's theory, such as 0.03 for 3 % more; None
         if either is missing.
         """
         return error(self.published.published, self.theory)
 
     @property
-    def their_own_error(self) -> float | None:
+    def publisher_theory_error(self) -> float | None:
         """The signed relative difference of the published value from the theory that its publisher gives, such as 0.03
         for 3 % more; None if either is missing.
         """
@@ -93,9 +93,9 @@ class Replication:
         medians are NaN.
         """
         both = [
-            (abs(row.our_error), abs(row.their_error))
+            (abs(row.netlab_error), abs(row.published_error))
             for row in self.rows
-            if row.holds and row.our_error is not None and row.their_error is not None
+            if row.holds and row.netlab_error is not None and row.published_error is not None
         ]
         if not both:
             return math.nan, math.nan, 0
@@ -168,9 +168,9 @@ def needs_explanation(row: Row) -> bool:
     published_row = row.published
     if (published_row.source, published_row.table, published_row.quantity) in ALWAYS_EXPLAINED:
         return True
-    errors = [row.our_error, row.their_error, row.their_own_error]
+    errors = [row.netlab_error, row.published_error, row.publisher_theory_error]
     if row.theory is None:
-        errors.append(error(row.ours, published_row.published))
+        errors.append(error(row.measured, published_row.published))
     return any(miss is not None and abs(miss) > WORTH_EXPLAINING for miss in errors)
 
 

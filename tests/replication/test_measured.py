@@ -18,8 +18,8 @@ def test_a_source_agrees_with_theory(source: str, worst: float) -> None:
     """Each row with a theory that holds is within the tolerance."""
     found = rows.replicate(source, fresh=False, progress=False)
     for row in found.rows:
-        if row.holds and row.our_error is not None:
-            assert abs(row.our_error) <= worst, f"{row.published}: expected {row.theory}, measured {row.ours}"
+        if row.holds and row.netlab_error is not None:
+            assert abs(row.netlab_error) <= worst, f"{row.published}: expected {row.theory}, measured {row.measured}"
     assert source in report.markdown(found)
 
 
@@ -31,14 +31,14 @@ def test_page_on_buffers_agrees_with_the_replication() -> None:
     )
     found = [row for row in rows.published_rows() if row.table in {"router", "search"}]
     quoted = [*found[:3], found[-1]]
-    ours = []
+    measured = []
     for row in quoted:
         assert row.measurement is not None
-        ours.append(100 * row.measurement.read(nl.run(row.measurement.scenario, engine="library", progress=False)))
+        measured.append(100 * row.measurement.read(nl.run(row.measurement.scenario, engine="library", progress=False)))
     three, other = (
-        [f"{value:.1f}" for value in values] for values in (ours[:3], [row.published for row in quoted[:3]])
+        [f"{value:.1f}" for value in values] for values in (measured[:3], [row.published for row in quoted[:3]])
     )
     assert "{}, {} and {} %".format(*other) in words
     assert "with {}, {} and {} %".format(*three) in words
-    assert f"`--only hifi`: {ours[3]:.0f} %" in words
+    assert f"`--only hifi`: {measured[3]:.0f} %" in words
     assert quoted[3].scenario == "200 flows and 2 places"

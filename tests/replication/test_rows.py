@@ -48,13 +48,13 @@ def test_theory_agrees_with_hand_worked_values(
     assert labs.measurements()[key][name].theory == pytest.approx(expected, rel=1e-3)
 
 
-def row(ours: float, theory: float | None, published: float | None, *, holds: bool = True, text: str = "") -> Row:
+def row(measured: float, theory: float | None, published: float | None, *, holds: bool = True, text: str = "") -> Row:
     given = PublishedRow("epfl", "collapse", "a|b <i>", "h1", "goodput", "kbit/s", theory, published)
-    return Row(given, theory, holds, ours, text)
+    return Row(given, theory, holds, measured, text)
 
 
 def test_a_row_needs_an_explanation_beyond_three_per_cent() -> None:
-    """Theirs or ours against theory; without one, ours against theirs."""
+    """The measured and the published value are compared with theory; without a theory, with each other."""
     assert not rows.needs_explanation(row(101, 100, 102))
     assert rows.needs_explanation(row(96, 100, 100))
     assert rows.needs_explanation(row(100, 100, 104))
@@ -67,8 +67,8 @@ def test_medians_count_rows_where_theory_holds_and_they_have_a_figure() -> None:
     found = Replication(
         [row(101, 100, 104), row(99, 100, 98), row(150, 100, 100, holds=False), row(100.5, 100, None)], 1.0, 60.0, 4
     )
-    ours, other, count = found.median_errors()
-    assert (round(ours, 6), round(other, 6), count) == (0.01, 0.03, 2)
+    measured, published, count = found.median_errors()
+    assert (round(measured, 6), round(published, 6), count) == (0.01, 0.03, 2)
 
 
 def test_reports_hold_every_row_and_its_note() -> None:
