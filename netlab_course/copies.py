@@ -45,8 +45,8 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def update(where: Path) -> Iterator[str]:
-    """Update the copies of all chapters and of the pages that belong to them in the folder `where`, which is made if
+def update(directory: Path) -> Iterator[str]:
+    """Update the copies of all chapters and of the pages that belong to them in `directory`, which is made if
     needed; yield a sentence for the student for each chapter that changed.
 
     A new chapter is copied. If the original of a chapter has changed, the student's work is kept: answers, added cells,
@@ -60,37 +60,37 @@ def update(where: Path) -> Iterator[str]:
         If the folder cannot be written.
     """
     try:
-        (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
+        (directory / _ORIGINALS).mkdir(parents=True, exist_ok=True)
         originals = sorted(catalogue.originals().glob("*.ipynb"))
         for original in originals:
-            yield from _renumber(original, where)
+            yield from _renumber(original, directory)
         # A cell may have moved to a later chapter: update all before looking for the new place.
-        for change in [_update(original, where) for original in originals]:
-            yield from change.sentences(_move(change, originals, where))
+        for change in [_update(original, directory) for original in originals]:
+            yield from change.sentences(_move(change, originals, directory))
         for page in PAGES:
             # JupyterLab opens no file outside the folder of the chapters.
             original = catalogue.originals().parent / page
             if original.is_file():
-                shutil.copyfile(original, where / original.name)
+                shutil.copyfile(original, directory / original.name)
     except OSError as error:
         raise NetlabError(
-            f"The chapters cannot be copied to {where}: {error.strerror or error}. "
+            f"The chapters cannot be copied to {directory}: {error.strerror or error}. "
             f"Set {VARIABLE} to a folder that you may write."
         ) from error
 
 
-def reset(entry: Entry, where: Path) -> Path | None:
-    """Put a new copy of a chapter into the folder `where`, which is made if missing, and record its original in the
+def reset(entry: Entry, directory: Path) -> Path | None:
+    """Put a new copy of a chapter into `directory`, which is made if missing, and record its original in the
     hidden folder there, from which later updates find the student's changes. Keep an old copy under a name with the
     time if it differs from the present original, and return its path; else return None. Raises OSError if the folder
     cannot be written.
     """
-    (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
-    copy_path = where / entry.path.name
+    (directory / _ORIGINALS).mkdir(parents=True, exist_ok=True)
+    copy_path = directory / entry.path.name
     content = entry.path.read_bytes()
     fresh = copy_path.exists() and copy_path.read_bytes() == content
     kept = _replace(copy_path, content, keep=copy_path.exists() and not fresh)
-    _replace(where / _ORIGINALS / entry.path.name, content)
+    _replace(directory / _ORIGINALS / entry.path.name, content)
     return kept
 
 
@@ -122,25 +122,25 @@ class _Change:
         yield "; ".join(parts) + "."
 
 
-def _renumber(original: Path, where: Path) -> Iterator[str]:
-    """Rename the copy and the stored original of a chapter whose number has changed, in the folder `where`, and yield a
+def _renumber(original: Path, directory: Path) -> Iterator[str]:
+    """Rename the copy and the stored original of a chapter whose number has changed, in `directory`, and yield a
     sentence about it; `original` is the path of the chapter's present original. Raises OSError when that is impossible.
     """
-    copy_path, topic = where / original.name, Entry(original).topic
-    for earlier in where.glob(f"[0-9][0-9]_{topic}.ipynb") if original.name[:2].isdecimal() else ():
+    copy_path, topic = directory / original.name, Entry(original).topic
+    for earlier in directory.glob(f"[0-9][0-9]_{topic}.ipynb") if original.name[:2].isdecimal() else ():
         if not copy_path.exists():
             earlier.rename(copy_path)
-            base = where / _ORIGINALS / earlier.name
+            base = directory / _ORIGINALS / earlier.name
             if base.exists():
-                base.replace(where / _ORIGINALS / original.name)
+                base.replace(directory / _ORIGINALS / original.name)
             yield f"{earlier.name} is {original.name} now, with what you wrote."
 
 
-def _update(original: Path, where: Path) -> _Change:
-    """Update the copy of one chapter, whose present original is the file `original`, in the folder `where`, and return
+def _update(original: Path, directory: Path) -> _Change:
+    """Update the copy of one chapter, whose present original is the file `original`, in `directory`, and return
     the result. Raises NetlabError when the original is not a notebook, and OSError when a file cannot be written.
     """
-    copy_path, base = where / original.name, where / _ORIGINALS / original.name
+    copy_path, base = directory / original.name, directory / _ORIGINALS / original.name
     if not copy_path.exists():
         # Restore a chapter that the student deleted, because there is no other way to get it back.
         _replace(copy_path, original.read_bytes())
@@ -163,14 +163,14 @@ def _update(original: Path, where: Path) -> _Change:
     return _Change(original.name, f"{original.name} is up to date; {changes} kept", kept, left)
 
 
-def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, list[str]]:
-    """Write what a student changed in cells that are now in other chapters into the copies (in the folder `where`) of
+def _move(change: _Change, originals: Sequence[Path], directory: Path) -> dict[str, list[str]]:
+    """Write what a student changed in cells that are now in other chapters into the copies (in `directory`) of
     those, found among the paths `originals`; return the cells' ids by the file name of the new chapter. Raises OSError
     when a copy cannot be written.
     """
     moved: dict[str, list[str]] = {}
     for original in originals if change.unmerged else ():
-        new_original, student_notebook = _read(original), _read(where / original.name)
+        new_original, student_notebook = _read(original), _read(directory / original.name)
         if original.name == change.name or new_original is None or student_notebook is None:
             continue
         originals_by_id = {cell.get("id"): _source(cell) for cell in new_original["cells"]}
@@ -182,7 +182,7 @@ def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, 
                 cell["source"] = written
                 moved.setdefault(original.name, []).append(name)
         if original.name in moved:
-            _replace(where / original.name, _text(student_notebook))
+            _replace(directory / original.name, _text(student_notebook))
             _move_passed(change.name, original.name, moved[original.name])
     return moved
 
