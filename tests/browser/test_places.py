@@ -124,6 +124,24 @@ def test_a_reload_of_jupyterlab_keeps_chapter_and_place(browser: Browser, jupyte
     stays(browser, browser.reload)
 
 
+def test_a_link_to_an_optional_part_shows_its_heading(browser: Browser, jupyterlab: str) -> None:
+    open_alone(browser, f"{jupyterlab}lab/tree/{OTHER_CHAPTER}", OTHER_CHAPTER)
+    in_sight(browser, OTHER_CHAPTER)
+    for words, heading in (
+        ("when shares change", "when shares change"),
+        ("which flow was first?", "which flow was first?"),
+    ):
+        link = f"[...document.querySelectorAll('.jp-Notebook a')].find(a => a.textContent === {as_json(words)})"
+        title = (
+            f"[...document.querySelectorAll('.jp-Notebook h2')].find(h => h.textContent.includes({as_json(heading)}))"
+        )
+        browser.until(f"!!{link} && !!{title}")
+        browser.value(f"{link}.click()")
+        browser.until(
+            f"(box => box.height > 0 && box.top >= 0 && box.bottom <= innerHeight)({title}.getBoundingClientRect())"
+        )
+
+
 @pytest.mark.parametrize("place", ["jupyterlab", "page"])
 def test_the_list_of_files_shows_whole_names_in_wide_and_narrow_windows(
     browser: Browser, place: str, request: pytest.FixtureRequest
