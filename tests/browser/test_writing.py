@@ -70,6 +70,16 @@ def test_a_double_click_on_an_answer_writes_there_and_no_letter_is_a_command(cha
     assert WRITTEN_TEXT in chapter.value("document.getElementById('here').textContent")
 
 
+def test_enter_on_an_answer_writes_in_place_of_its_ellipsis(chapter: Browser) -> None:
+    requested = answer(chapter)[2]
+    chapter.click("#here .jp-MarkdownOutput")
+    chapter.until(f"{NOTEBOOK}.activeCell.model.id === {as_json(ANSWER)} && {NOTEBOOK}.mode === 'command'")
+    chapter.press("Enter")
+    chapter.until(WRITES)
+    chapter.type("mystery")
+    assert answer(chapter)[2] == requested.removesuffix("…") + "mystery"
+
+
 def test_letters_change_delete_and_add_no_cell_where_an_answer_is_selected(chapter: Browser) -> None:
     before = cells(chapter)
     chapter.click("#here .jp-MarkdownOutput")
@@ -77,6 +87,13 @@ def test_letters_change_delete_and_add_no_cell_where_an_answer_is_selected(chapt
     chapter.type("ymrxddzabvc123")
     assert cells(chapter) == before
     assert chapter.until("[...document.querySelectorAll('.Toastify')].some(e => e.textContent.includes('press Enter'))")
+
+
+def test_the_letters_that_interrupt_say_how_a_cell_is_stopped(chapter: Browser) -> None:
+    chapter.click("#here .jp-MarkdownOutput")
+    chapter.until(f"{NOTEBOOK}.activeCell.model.id === {as_json(ANSWER)} && {NOTEBOOK}.mode === 'command'")
+    chapter.type("ii")
+    assert chapter.until("[...document.querySelectorAll('.Toastify')].some(e => e.textContent.includes('press ■'))")
 
 
 def test_a_letter_is_written_where_a_text_is_open_but_not_written_in(chapter: Browser) -> None:

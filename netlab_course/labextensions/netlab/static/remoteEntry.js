@@ -109,14 +109,27 @@
     if (!bound.some((command) => CHANGES.test(command) || (markdown && INSERTS.test(command)))) return;
     event.stopImmediatePropagation();
     event.preventDefault();
-    showHint(app);
+    showHint(app, bound.some((command) => command.startsWith("kernelmenu:")) ? KERNEL_HINT : WRITING_HINT);
   }
 
+  // JupyterLab opens the cell with the cursor at its beginning, in the heading.
+  function onEnter(app, event) {
+    if (event.key !== "Enter" || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.isComposing) return;
+    if (event.target.matches?.(":read-write")) return;
+    const notebook = notebookOfKey(app, event.target);
+    const cell = notebook?.activeCell;
+    if (cell?.model.type !== "markdown" || notebook.mode !== "command" || !ANSWER.test(cell.model.sharedModel.getSource())) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    edit(notebook);
+  }
+
+  const WRITING_HINT = "To write, double-click the text or press Enter. In chapters no single letter changes or deletes a cell: the menu Edit does.";
+  const KERNEL_HINT = "To stop a running cell, press ■ above the notebook. In chapters no single letter does: the menu Kernel has all commands.";
   let lastHintMs = -Infinity;
-  function showHint(app) {
+  function showHint(app, message) {
     if (performance.now() - lastHintMs < 10_000 || !app.commands.hasCommand("apputils:notify")) return;
     lastHintMs = performance.now();
-    const message = "To write, double-click the text or press Enter. In chapters no single letter changes or deletes a cell: the menu Edit does.";
     app.commands.execute("apputils:notify", { message, type: "info", options: { autoClose: 8000 } });
   }
 
@@ -359,6 +372,7 @@
     addEventListener("keydown", leaveToWidget, true);
     addEventListener("click", (event) => onHintButton(app, event), true);
     addEventListener("keydown", (event) => onLetter(app, event), true);
+    addEventListener("keydown", (event) => onEnter(app, event), true);
     addEventListener("pagehide", () => (panels(app).forEach(keepPlace), keepWidth()), true);
     setInterval(() => {
       panels(app).forEach(watchPlace);
