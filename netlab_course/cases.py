@@ -1,8 +1,15 @@
-"""Rows of one case in a table of `netlab.repeat` of several cases; a student's sandbox needs this, too, and has no checks."""
+"""Tables of `netlab.repeat` that a student has rearranged; a student's sandbox needs this, too, and has no checks."""
 
 from typing import Any
 
 import pandas as pd
+
+
+def with_seed_column(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of `netlab.repeat` with its seeds as a column, where they may be the index; a table without seeds
+    as it is.
+    """
+    return table.reset_index() if "seed" in table.index.names and "seed" not in table.columns else table
 
 
 def scenario_of_case(table: pd.DataFrame) -> dict[str, Any] | None:

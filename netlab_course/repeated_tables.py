@@ -8,7 +8,7 @@ import pandas as pd
 
 from netlab.runs.scenario import Scenario
 from netlab_course.answers import answer_in_words
-from netlab_course.cases import scenario_of_case
+from netlab_course.cases import scenario_of_case, with_seed_column
 from netlab_course.scenario_differences import first_differences
 
 
@@ -16,6 +16,8 @@ def as_repeated_table(part: object, name: str) -> pd.DataFrame | str:
     """Return a part of an answer, called `name`, as a table of `netlab.repeat` of one scenario, which its `attrs` have;
     or a message if it is none. The rows of one case of a table of several are such a table, too.
     """
+    if isinstance(part, pd.DataFrame):
+        part = with_seed_column(part)
     if not (isinstance(part, pd.DataFrame) and {"seed", "flow"} <= set(part.columns)):
         return f"{name} must be the table that nl.repeat(...) returns, got {answer_in_words(part)}."
     if "scenario" in part.attrs:

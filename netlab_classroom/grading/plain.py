@@ -12,7 +12,7 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading.text import clean_values
-from netlab_course.cases import scenario_of_case
+from netlab_course.cases import scenario_of_case, with_seed_column
 
 OWN_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer", "on_chunk")
 """The methods of students' classes that a run calls."""
@@ -98,6 +98,8 @@ def _encode(value: Any, depth: int) -> Any:
         if getattr(value, "size", 1) > MAX_ITEMS:
             raise PlainError(f"An array has {MAX_ITEMS} elements at most, this one {value.size}.")
         return _encode(value.tolist(), depth)
+    if kind == "pandas" and hasattr(value, "columns"):
+        value = with_seed_column(value)
     if kind == "pandas" and (scenario := _repeated_scenario(value)) is not None:
         seeds = [int(seed) for seed in value["seed"].unique()[:MAX_ITEMS]]
         return {"repeated": {"scenario": scenario, "seeds": seeds}}

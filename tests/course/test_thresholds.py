@@ -176,5 +176,6 @@ def test_the_rows_of_one_case_are_a_table_and_those_of_several_are_not() -> None
         CHECK, [8, 7, both[both["k"] == 8], both[both["k"] == 7]]
     )
     assert "my_last must have one scenario: take the rows of one case" in failure_text(CHECK, [8, 7, both, RIGHT[3]])
+    passes(CHECK, [8, 7, RIGHT[2].set_index("seed"), RIGHT[3].set_index(["seed", "flow"])])
     without_labels = both[both["k"] == 7].drop(columns="k")
     assert "my_last must have one scenario" in failure_text(CHECK, [8, 7, without_labels, RIGHT[3]])
