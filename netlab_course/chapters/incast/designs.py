@@ -151,6 +151,13 @@ class Design(Build):
         """Set the question that the reason replies to."""
         self.prose_question = f"From what does {self.parts[0]} follow?"
 
+    @property
+    def many_tries(self) -> int:
+        """The number of different wrong numbers from which the right one may have been found by trial: 3, because the
+        runs of each say on which side it is.
+        """
+        return 3
+
     def prose(self, answer: object) -> str:
         """Return the reason in an answer; "" if the answer has a wrong form."""
         found = self._parse(answer)

@@ -215,6 +215,7 @@ def test_different_wrong_numbers_of_a_design_are_counted(chapter: Any, capsys: p
     check.tries = TryCounter(record, lambda _key: len(seen))
     for bound_ms, reason in ((5, REASON), (5, REASON), (15, REASON), (own.timer_ms - 12, "Short.")):
         check(timer(own, bound_ms, reason=reason))
+    assert check.many_tries == 3, "a search by halves from 200 ms meets 100 and 50, from the limit 18 and 27"
     assert seen == {"5", "15"}, "a right number with a reason that is too short was not guessed"
     assert "Wrong numbers so far: 2." in capsys.readouterr().out
 
