@@ -113,7 +113,7 @@ def test_lima_takes_a_debian_by_its_number_and_installs_only_missing_packages(tm
         f"sh {tmp_path}/machine.sh https://example.edu/a/netlab.whl",
     ]
     (tmp_path / "machine.sh").touch()
-    (tmp_path / "said").unlink()
+    (tmp_path / "commands").unlink()
     _, again = calls(tmp_path, script, curl=7, mv=0, sh=0, apt_get=100)
     assert again == seen[2:], "a machine that starts again without a network runs the script that it has"
 

@@ -326,7 +326,7 @@ def test_kernels_by_another_recipe_are_rebuilt_and_the_duration_reported(
     assert setup.program.main() == 0
     output = capsys.readouterr().out
     assert (
-        "the pocket kernel and the library kernel; as this version of netlab needs others than are here, this takes 4 to 8 minutes"
+        "the pocket kernel and the library kernel; because this version of netlab needs newer ones, this takes 4 to 8 minutes"
         in output
     )
     assert (setup.built, setup.pip) == (1, "")
@@ -341,5 +341,5 @@ def test_old_kernel_still_serves_if_none_can_be_built(
     assert program.main() == 1
     output = capsys.readouterr().err
     assert "unpack FILE" in output
-    assert "Until then, .venv/bin/netlab lab goes on with the kernel that is here." in output
+    assert "Until then, `.venv/bin/netlab lab` uses the installed kernel." in output
     assert setup.built == 0
