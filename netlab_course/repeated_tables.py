@@ -18,6 +18,9 @@ def as_repeated_table(part: object, name: str) -> pd.DataFrame | str:
     """
     if isinstance(part, pd.DataFrame):
         part = with_seed_column(part)
+        missing = [column for column in ("seed", "flow", "error") if column not in part.columns]
+        if missing and {"scenario", "scenarios"} & set(part.attrs):
+            return f"{name} must be the table with all of its columns; {' and '.join(missing)} are missing."
     if not (isinstance(part, pd.DataFrame) and {"seed", "flow"} <= set(part.columns)):
         return f"{name} must be the table that nl.repeat(...) returns, got {answer_in_words(part)}."
     if "scenario" in part.attrs:

@@ -42,13 +42,22 @@ _DOUBT_WORDS = (
     r"nicht|kein\w*|nie|niemals|ohne|außer\w*|sonst|stützt|bestätig\w*|recht|richtig|falsch|nur|statt|zu"
 )
 _HOLDS = r"holds?|holding|contains?|containing|includes?|including|covers?|covering|enthält|umfasst|beinhaltet"
+_UNITS = r"[kmg]?bit/s|ms|us|s|seconds?|milliseconds?|[kmg]?bytes?|packets?|segments?"
+_WHOLE_PERCENT = r"95 ?%|after|within|of"
+"""Words with which a number may be a time or a count other than the stated one."""
 _END = r"(?:end|edge|limit|bound|boundary|border|side|part|rand|grenze|ende)"
 _UPPER_END_ABOVE = (
     rf"(?<!\w)(?:upper|top|higher|obere\w*) {_END}\b.*?(?<!\w)(?:{_ABOVE_WORDS}|higher|greater|larger|exceeds?)(?!\w)"
 )
 _LOWER_END_BELOW = rf"(?<!\w)(?:lower|bottom|untere\w*) {_END}\b.*?(?<!\w)(?:{_BELOW_WORDS}|lower|less|smaller)(?!\w)"
-_SINGLE_RUN = r"(?<!\w)(?:one|a|any|some|single|ein|einem|einer) (?:single )?(?:run|seed|lauf)(?!\w)"
-_SCATTER = r"standard deviation|standardabweichung"
+_SINGLE_RUN = (
+    r"(?<!\w)(?:one|a|any|some|single|first|last|best|worst|slowest|fastest|ein|einem|einer) (?:of (?:my|the|its) )?(?:single )?"
+    r"(?:runs?|seeds?|lauf)(?!\w)"
+)
+_PART = (
+    r"(?<!\w)(?<!no )(?:one end|an end|(?:a )?part|most|some|half) of (?:the|my|its) interval|(?<!\w)(?:one|an) end of"
+)
+_SCATTER = r"standard deviation|standardabweichung|half width|halbe breite|median"
 _WHOLE = r"both|whole|entire\w*|complete\w*|all|every|each|ganz\w*|beide|alle|jede\w*"
 """Words for all of an interval or all runs, with which an end, a run or the scatter may be right."""
 _QUOTED = r"claim\w*|stat\w+|says?|said|refut\w*|wrong|behaupt\w*|aussage|sagt|widerleg\w*|unrecht"
@@ -139,6 +148,11 @@ class Statement:
             (float(match[1].replace(",", ".")), bool(match[2]) or not match[1].isdigit())
             for match in re.finditer(rf"({_NUMBER})(?:\s*({re.escape(unit.lower())}))?(?!\w)", words)
         ]
+        foreign = (
+            re.search(rf"{_NUMBER}\s*(?!{re.escape(unit.lower())}(?!\w))({_UNITS})(?!\w)", words) if unit else None
+        )
+        if foreign and not _found(_WHOLE_PERCENT, words):
+            return f"the unit {foreign[1]}, where the statement has {unit}"
         # Whole numbers without a unit may count seeds or runs.
         if any(compared for _, compared in numbers) and all(map(self._is_too_weak, (number for number, _ in numbers))):
             return f"another number than {with_unit(self.number, unit)}"
@@ -147,8 +161,9 @@ class Statement:
                 _UPPER_END_ABOVE if not self.above else _LOWER_END_BELOW,
                 "an end that may be there while the interval holds the number",
             ),
+            (_PART, "a part of the interval, while the rest may hold the number"),
             (_SINGLE_RUN, "a single run, and single runs scatter; the statement is on the mean"),
-            (_SCATTER, "the scatter of single runs; the statement is on the mean"),
+            (_SCATTER, "neither the mean nor its interval; the statement is on the mean"),
         ):
             if re.search(pattern, words) and not _found(_WHOLE, words):
                 return problem

@@ -244,7 +244,7 @@ print(experiments.queries_table(both, "timer").to_string(index=False))
 # %% [markdown] id="timer_run-text"
 # ### Exercise 4: the largest bound
 #
-# If a bound is too small, servers send again what is only late. Your rack has [[servers]] servers and room for [[queue_packets]] packets. Seeds 1 to 5 have 95 queries after the first ones; all but one must take at most [[timer_ms]] ms. How large may the bound be? (A few ms less are accepted.) Compute it: run your rack with the bound of 5 ms. How much of the time of the slowest queries comes on top of it, and what happens then? `my_bound_ms` is your number, `my_bound_reason` a sentence with the times from which it follows. Then run your rack with it and change nothing else.
+# If a bound is too small, servers send again what is only late. Your rack has [[servers]] servers and room for [[queue_packets]] packets. Seeds 1 to 5 have 95 queries after the first ones; all but one must take at most [[timer_ms]] ms. How large may the bound be? (A few ms less are accepted.) Compute it: run your rack with the bound of 5 ms. How much of the time of the slowest query comes on top of it, and what happens then? Leave 2 ms more: Linux's timers tick each millisecond, and with another bound other queries are the slowest. `my_bound_ms` is your number, `my_bound_reason` a sentence with the times from which it follows. Then run your rack with it and change nothing else.
 # `nl.sweep({1: nl.Scenario(..., seed=1), 2: ...})` runs all seeds; keep what it returns as `timer_runs`. `experiments.later_ms(timer_runs[1])` has the times of all queries but the first.
 
 # %% id="timer_runs"

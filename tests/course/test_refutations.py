@@ -98,7 +98,15 @@ def test_an_end_of_the_interval_and_a_single_run_that_refute_nothing_are_named(c
     above = check.statement.above
     other, far_end, near_end = ("below", "lower", "upper") if above else ("above", "upper", "lower")
     longer = "smaller than" if above else "larger than"
+    unit = "packets" if check.unit == "ms" else "ms"
+    foreign = [(f"The whole interval lies {other} {number} {unit}.", f"the unit {unit}, where")] if check.unit else []
     for sentence, words in (
+        (f"One of my runs has a value {other} {number}.", "a single run"),
+        (f"The first seed has a goodput {other} {number}.", "a single run"),
+        (f"At least one end of the interval is {other} {number}.", "a part of the interval"),
+        (f"Most of the interval is {other} {number}.", "a part of the interval"),
+        (f"The half width of the interval is {longer} {number}.", "neither the mean nor its interval"),
+        *foreign,
         (
             f"If the {far_end} end of the interval is {other} {number}.",
             "an end that may be there while the interval holds",
@@ -109,7 +117,7 @@ def test_an_end_of_the_interval_and_a_single_run_that_refute_nothing_are_named(c
         ),
         (f"One run has a value {other} {number}.", "a single run"),
         (f"The mean is {other} {number} in one run.", "a single run"),
-        (f"The standard deviation of the values would be {longer} {number}.", "the scatter of single runs"),
+        (f"The standard deviation of the values would be {longer} {number}.", "neither the mean nor its interval"),
     ):
         told = failure_text(check, [*answer[:2], sentence, answer[3]])
         assert words in told and ": 1 of " in told, told

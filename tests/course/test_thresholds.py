@@ -177,5 +177,9 @@ def test_the_rows_of_one_case_are_a_table_and_those_of_several_are_not() -> None
     )
     assert "my_last must have one scenario: take the rows of one case" in failure_text(CHECK, [8, 7, both, RIGHT[3]])
     passes(CHECK, [8, 7, RIGHT[2].set_index("seed"), RIGHT[3].set_index(["seed", "flow"])])
+    few = RIGHT[2][["seed", "goodput_mbps"]]
+    assert "my_last must be the table with all of its columns; flow and error are missing" in failure_text(
+        CHECK, [8, 7, few, RIGHT[3]]
+    )
     without_labels = both[both["k"] == 7].drop(columns="k")
     assert "my_last must have one scenario" in failure_text(CHECK, [8, 7, without_labels, RIGHT[3]])

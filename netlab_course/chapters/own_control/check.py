@@ -306,6 +306,7 @@ class Checks:
                 {"window_segments": 10, "rate_mbps": 10, "base_rtt_ms": 40},
                 {"window_segments": 200, "rate_mbps": 10, "base_rtt_ms": 40},
                 {"window_segments": 10, "rate_mbps": 2, "base_rtt_ms": 100},
+                {"window_segments": 50, "rate_mbps": 10, "base_rtt_ms": 40},
             ],
             unit="ms",
             tolerance=0.005,
