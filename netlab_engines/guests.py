@@ -317,6 +317,8 @@ class Guest(AgentProcess):
             f"uml_dir={self.directory} umid=guest init={python}",
             *(["seccomp=auto"] if "seccomp" in self.kernel.capabilities else []),
             f"time-travel=inf-cpu time-travel-start={START_NS} netlab_seed=0",
+            # No devices of these kinds unless somebody adds them.
+            "dummy.numdummies=0 bonding.max_bonds=0",
             f"netlab_channel={channel.fileno()} netlab_urgent={urgent.fileno()}",
             f"netlab_calls={calls} netlab_exec_ns={start_ns}",
             f"-- -I -S {init} {self.folder}",

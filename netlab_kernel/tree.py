@@ -30,7 +30,7 @@ _DRIVERS = (
     "thunderbolt ufs usb vdpa vfio vhost video virt watchdog xen"
 )
 _FILE_SYSTEMS = "bcachefs btrfs ceph ext4 f2fs gfs2 jfs jfs2 nfs nfsd ntfs3 ocfs2 smb ubifs udf xfs"
-_PROTOCOLS = "batman-adv bluetooth can ceph mac80211 mptcp rxrpc sctp smc sunrpc tipc wireless"
+_PROTOCOLS = "batman-adv bluetooth can ceph mac80211 rxrpc sctp smc sunrpc tipc wireless"
 
 
 def unneeded_patterns(top: str) -> list[str]:
