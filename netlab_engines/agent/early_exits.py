@@ -1,4 +1,5 @@
-"""Reports of background programs that fail within a second of their start.
+"""Reports of background programs that fail within a second of their start, and of programs that fail because the kernel
+lacks a feature.
 
 The pocket kernel records such processes (`netlab_kernel/recipe/early_exits.c`). A record becomes a report if the process ran
 in the background of a node: a command with `&`, Mininet's `popen` or `sendCmd`, or `start` of a live host. Mininet's
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 
 from netlab_engines.agent.replacements import BINARIES, HOME
 from netlab_engines.distributions import PACKAGES, packages_of
+from netlab_engines.kernels import features
 
 DEVICE = "/dev/netlab_exits"
 STARTS = f"{HOME}/starts"
@@ -177,6 +179,8 @@ class EarlyExits:
         self._pending: list[EarlyExit] = []
         self._recent: deque[EarlyExit] = deque(maxlen=64)
         self._count = 0
+        self._reported_features: set[str] = set()
+        self._config: dict[str, str] | None = None
         try:
             self._device = os.open(DEVICE, os.O_RDONLY)
         except FileNotFoundError:
@@ -203,14 +207,16 @@ class EarlyExits:
 
     def report(self, *, at_end: bool = False) -> None:
         """Send one line for each background process that has failed and was not reported, unless another process ended
-        it by a signal; after MAX_REPORTS lines only one more that there are others. A failure that Mininet's script may
+        it by a signal, and for the first process that failed for lack of a feature of the kernel. After MAX_REPORTS
+        lines about background processes, send only one more that there are others. A failure that Mininet's script may
         still notice waits for a later call, up to GRACE_NS ns of network time, unless `at_end`.
         """
         now_ns = time.monotonic_ns()
-        self._pending += self._records(now_ns)
-        if not self._pending:
+        records = [*self._records(now_ns)]
+        if not records and not self._pending:
             return
         self._starts.read()
+        self._pending += [process for process in records if not self._report_missing_features(process)]
         waits = self._starts.have_notes() and not at_end
         waiting = []
         for process in self._pending:
@@ -249,6 +255,26 @@ class EarlyExits:
             return None
         node = self._starts.shells.get(process.parent) or self._starts.networks.get(process.network)
         return node or self._networks().get(process.network, ""), self._command(process)
+
+    def _report_missing_features(self, process: EarlyExit) -> bool:
+        """Send one line if a failed process, also one in the foreground, asked for features that this kernel lacks and
+        whose absence was not reported; return whether a line was sent.
+        """
+        words = _without_interpreter(process.words)
+        program = os.path.basename(words[0])
+        if process.flags & NO_PROGRAM or not any(features.requested(program, words[1:])):
+            return False
+        if self._config is None:
+            self._config = features.running_config()
+        found = [
+            text for text in features.missing(program, words[1:], self._config) if text not in self._reported_features
+        ]
+        if found:
+            self._reported_features.update(found)
+            node = self._starts.networks.get(process.network) or self._networks().get(process.network, "")
+            line = self._line(process, node, self._command(process))
+            self._send(" ".join([line if line.endswith(".") else f"{line}.", *found]))
+        return bool(found)
 
     def _send_line(self, process: EarlyExit, node: str, command: str) -> None:
         """Send the line about a failed process, with the name of its node ("" if it is not known) and its command.
@@ -306,6 +332,16 @@ def without_mnexec(words: list[str]) -> list[str]:
     return words[at:] or words
 
 
+def _without_interpreter(words: list[str]) -> list[str]:
+    """Return the words of a command without `mnexec`, and without the interpreter of one of netlab's replacements of
+    programs.
+    """
+    words = without_mnexec(words)
+    if len(words) > 1 and words[1].startswith(BINARIES):
+        return [os.path.basename(words[1]), *words[2:]]
+    return words
+
+
 def command_line(words: list[str]) -> str:
     """Return the command line that a user typed for a program with these words (its name and its arguments): without
     Mininet's `mnexec`, without the interpreter of one of netlab's replacements of programs, and without the `sh -c`
@@ -316,10 +352,7 @@ def command_line(words: list[str]) -> str:
     >>> command_line(["/bin/bash", "-c", "iperf -s -w 16m"])
     'iperf -s -w 16m'
     """
-    words = without_mnexec(words)
-    if len(words) > 1 and words[1].startswith(BINARIES):
-        # A replacement that is a script.
-        words = [os.path.basename(words[1]), *words[2:]]
+    words = _without_interpreter(words)
     if len(words) == 3 and os.path.basename(words[0]) in ("sh", "bash", "dash") and words[1] == "-c":
         return words[2]
     return shlex.join(words)

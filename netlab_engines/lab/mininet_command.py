@@ -9,8 +9,8 @@ from netlab_engines.lab.script import run_script
 from netlab_engines.lab.script_check import check
 
 EXIT_WARNINGS = 1
-EPILOG = """The script is checked first: Python 2, missing modules and programs, what Linux bridges lack of Open vSwitch.
-If it cannot run, the exit status is 2 and no part of it runs; other problems are warnings.
+EPILOG = """The script is checked first: Python 2, missing modules, programs and features of the kernel, what Linux bridges lack
+of Open vSwitch. If it cannot run, the exit status is 2 and no part of it runs; other problems are warnings.
 
 The script writes directly to your files, with your permissions: next to itself, to .., to ~, to /tmp and to every other
 directory that you may write to. So its files remain however it ends. It sees private copies of the system's directories (/etc,

@@ -12,7 +12,10 @@ from pathlib import Path
 import mininet
 import pytest
 
+from netlab.base.errors import KernelError
 from netlab.commands import cli
+from netlab_engines.kernels import pocket_kernel
+from netlab_engines.kernels.pocket_kernel import PocketKernel
 from netlab_engines.lab.script_check import Problem, check
 from netlab_engines.lab.script_check.commands import simple_commands
 from tests.programs import ROOT
@@ -389,3 +392,50 @@ def test_the_printed_command_converts_a_script(tmp_path: Path) -> None:
     assert (tmp_path / "case.py.bak").read_text() == text
     ran = subprocess.run([sys.executable, "case.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert ran.stdout == "started x\n"
+
+
+def test_features_that_the_kernel_lacks_are_warnings_with_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "linux").touch()
+    (tmp_path / "config").write_text("CONFIG_NET_SCH_PRIO=y\nCONFIG_NET_CLS_U32=y\n")
+    kernel = PocketKernel(tmp_path / "linux", "7.3.4", (7, 3, 4), frozenset())
+    monkeypatch.setattr(pocket_kernel, "find", lambda: kernel)
+    text = """
+        def limit(h, port):
+            h.cmd('tc qdisc add dev %s-eth0 root handle 1: prio' % h.name)
+            h.cmd(f'tc filter add dev {h.name}-eth0 parent 1: u32 match ip dport {port} 0xffff action ct')
+            h.cmd('tc filter add dev h1-eth0 parent 1: protocol ip cgroup')
+            h.cmd(f'iptables -A INPUT -m physdev --physdev-in {port} -j DROP')
+    """
+    problems = found(tmp_path, text)
+    assert [(problem.lines, problem.stops) for problem in problems] == [([4], False), ([5], False), ([6], False)]
+    said = sentences(problems, stops=False)
+    assert "no `tc action ct` (CONFIG_NET_ACT_CT): use iptables with -m conntrack" in said
+    assert "no `tc filter cgroup` (CONFIG_NET_CLS_CGROUP): mark packets with `iptables" in said
+    assert "no `iptables match physdev` (CONFIG_NETFILTER_XT_MATCH_PHYSDEV): use ebtables" in said
+
+    def find_none() -> PocketKernel:
+        raise KernelError("There is no pocket kernel.")
+
+    monkeypatch.setattr(pocket_kernel, "find", find_none)
+    assert found(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "is_flood"),
+    [
+        ("iperf3 -u -c 10.0.0.2 -b 1000g", True),
+        ("iperf3 -uc 10.0.0.2 -b 10G -t 5", True),
+        ("iperf -c 10.0.0.2 -u -b10000m", True),
+        ("iperf3 --udp --client 10.0.0.2 --bitrate=1t", True),
+        ("iperf3 -u -c 10.0.0.2 -b 1g", False),
+        ("iperf3 -c 10.0.0.2 -b 1000g", False),
+        ("iperf3 -u -c 10.0.0.2 -b {rate}", False),
+    ],
+)
+def test_a_flood_of_udp_is_a_warning_with_its_cost(command: str, is_flood: bool, tmp_path: Path) -> None:
+    problems = [
+        each for each in found(tmp_path, f"h1.cmd(f'{command}')") if "at most about 9 Gbit/s of UDP" in each.text
+    ]
+    assert [(each.lines, each.stops) for each in problems] == ([([1], False)] if is_flood else [])

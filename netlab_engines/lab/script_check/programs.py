@@ -1,14 +1,21 @@
-"""Find programs that a script starts and this machine lacks, and those of Open vSwitch, which netlab does not have."""
+"""Find programs that a script starts and this machine lacks, those of Open vSwitch, which netlab does not have, and
+commands for which the pocket kernel lacks a feature.
+"""
 
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from netlab.base.errors import KernelError
 from netlab_engines.agent import replacements
 from netlab_engines.distributions import PACKAGES, not_installed
+from netlab_engines.kernels import features, pocket_kernel
+from netlab_engines.kernels.versions import read_config
 from netlab_engines.lab.script_check.commands import HOLE, StartedProgram, started_programs
 from netlab_engines.lab.script_check.execution import last_name
 from netlab_engines.lab.script_check.problem import Problem
@@ -81,15 +88,22 @@ TCP_PROBE = (
     "the module tcp_probe was removed from Linux in 4.16, so there is no /proc/net/tcpprobe; `ss -tin` in a host prints the "
     "congestion windows."
 )
+MAX_SENT_GBPS = 9
+"""A host's rate of UDP in datagrams of 1448 bytes where no link limits it: each takes 1.3 us (netlab_kernel/recipe/count_calls.c)."""
+FLOOD = (
+    f"a host sends at most about {MAX_SENT_GBPS} Gbit/s of UDP, and on a link without a rate each second of it takes up to a minute; "
+    "a rate of 1.1 times the link's shows the same loss."
+)
+RATE_OPTIONS = ("-b", "--bitrate", "--bandwidth")
 NOT_INSTALLED_SCRIPT = "not_installed"
 PYTHONS = frozenset(["python", "python3"])
 
 
 def problems(source: Source) -> list[Problem]:
     """Return a problem for each start of a program that this machine lacks, and for each use of a feature of Open
-    vSwitch, in a script; none of them stops the script.
+    vSwitch, or of Linux that the pocket kernel lacks, and each flood of UDP, in a script; none of them stops the script.
     """
-    found = (*_programs(source.tree), *_openflow(source.tree))
+    found = (*_programs(source.tree), *_openflow(source.tree), *_features(source.tree), *_floods(source.tree))
     return [Problem(source.path, text, [line]) for text, line in found]
 
 
@@ -132,6 +146,41 @@ def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
                 else f"{command.program} is not installed on this machine."
             )
             yield text, command.line
+
+
+def _features(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield a sentence and the line number (from 1) for each feature that a command in a parsed script asks for and
+    that the pocket kernel lacks; nothing if there is no kernel yet.
+    """
+    try:
+        config = read_config(pocket_kernel.find().path.with_name("config").read_text())
+    except (KernelError, OSError):
+        # The run says so.
+        return
+    for command in started_programs(tree):
+        for sentence in features.missing(command.program, command.words, config):
+            yield sentence, command.line
+
+
+def _floods(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield FLOOD and the line number (from 1) for each start of iperf or iperf3, in a parsed script, that sends UDP
+    faster than a host does.
+    """
+    for command in started_programs(tree):
+        if command.program not in ("iperf", "iperf3"):
+            continue
+        options = " ".join(command.words).replace("=", " ").split()
+        rates = [after for option, after in itertools.pairwise(options) if option in RATE_OPTIONS]
+        rates += [word[2:] for word in options if re.match(r"-b\d", word)]
+        is_udp = "--udp" in options or any(re.match(r"-[a-zA-Z]*u", word) for word in options)
+        if is_udp and any(_gbps(rate) > MAX_SENT_GBPS for rate in rates):
+            yield f"{command.program} {' '.join(command.words)}: {FLOOD}".replace(HOLE, "..."), command.line
+
+
+def _gbps(rate: str) -> float:
+    """Return a rate of iperf, such as "1000g", in Gbit/s; 0 if it has another form."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmgtKMGT]?)(?:bps)?(?:/\d+)?", rate)
+    return float(found[1]) * {"": 1e-9, "k": 1e-6, "m": 1e-3, "g": 1.0, "t": 1e3}[found[2].lower()] if found else 0.0
 
 
 def _openflow_program(command: StartedProgram) -> str:
