@@ -86,7 +86,7 @@ def loss(run: nl.Run) -> float:
 def cases() -> list[Case]:
     """All twenty."""
     ping = nl.Ping("h1", "h2", interval_s=0.2)
-    ping = nl.Ping("h1", "h3", interval_s=0.1)
+    loaded_ping = nl.Ping("h1", "h3", interval_s=0.1)
 
     def path(rate_mbps: float, delay_ms: float, queue_packets: int = 100, **more: Any) -> nl.Topology:
         return nl.topologies.dumbbell(
@@ -135,7 +135,7 @@ def cases() -> list[Case]:
         ]
         network = nl.topologies.dumbbell(pairs=2, rate_mbps=10, delay_ms=20, queue_packets=100, aqm=aqm)
         flows = [nl.Tcp(f"h{i}", f"h{i + 2}", congestion="reno") for i in (1, 2)]
-        return Case(f"two reno, 10 Mbit/s, 20 ms, {aqm}", network, [*flows, ping], 12, quantities)
+        return Case(f"two reno, 10 Mbit/s, 20 ms, {aqm}", network, [*flows, loaded_ping], 12, quantities)
 
     window_rtt_ms = 2 * 25 + (1514 + 66) * 8 / 100 / 1000
     window = Case(

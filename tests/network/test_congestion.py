@@ -45,7 +45,8 @@ def test_the_table_has_what_the_kernel_has_and_each_carries_data() -> None:
         pairs=1, rate_mbps=50, queue_packets=200, aqm="fq_codel", aqm_options={"ecn": True}
     )
     run = nl.run(topology, traffic, duration_s=5)
-    assert set(run.commands.stdout[0].split()) == set(CONGESTION_CONTROLS)
+    # The pocket kernel has others of Linux, too, for commands in hosts.
+    assert set(CONGESTION_CONTROLS) <= set(run.commands.stdout[0].split())
     assert (run.flows.goodput_mbps > 1).all(), run.flows[["flow", "goodput_mbps"]]
     marked = {name for name, marks in zip(CONGESTION_CONTROLS, run.flows.marks, strict=True) if marks}
     assert marked == {name for name, row in CONGESTION_CONTROLS.items() if row.needs_ecn}
