@@ -16,10 +16,10 @@ import pandas as pd
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.theory import runs_needed, student_t
-from netlab_course import replays
 from netlab_course.answers import answer_in_words, as_number, bare_word, with_unit
 from netlab_course.checks import Result, Status
-from netlab_course.conditions import Build, Condition
+from netlab_course.conditions import Condition
+from netlab_course.measured_tables import MeasuredTables, Values
 from netlab_course.repeated_tables import as_repeated_tables, count_seeds, differences_in_words, is_complete
 from netlab_course.rounded_intervals import places
 from netlab_course.sample_sizes import plan_in_words, plan_slips, right_plans
@@ -70,7 +70,7 @@ def larger_goodputs(table: pd.DataFrame) -> pd.Series[float]:
 
 
 @dataclass(kw_only=True, repr=False)
-class Designs(Build):
+class Designs(MeasuredTables):
     """A check of two designs for the mean sum of two hosts' goodputs, and of a verdict from the better one."""
 
     kind: type = ChosenDesign
@@ -82,8 +82,6 @@ class Designs(Build):
     """The wanted half width, in Mbit/s."""
     statement: Statement
     """The statement of the copy on the mean sum."""
-    replay: replays.Replay = replays.run_again
-    """Runs some seeds of a table again, to see that its numbers were measured."""
     _guesses: ClassVar[str] = "verdicts"
 
     def _usual_conditions(self) -> list[Condition]:
@@ -144,22 +142,14 @@ class Designs(Build):
         found = answer if isinstance(answer, ChosenDesign) else _parse(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
 
-    def doubt_about_numbers(self, answer: object) -> str:
-        """Return a sentence on a table with values that are others when some of its seeds are run again; "" if there is
-        none.
-        """
+    def _tables(self, answer: object) -> dict[str, pd.DataFrame]:
+        """Return the two tables in an answer by their names; none if the answer has a wrong form."""
         found = _parse(answer)
-        if isinstance(found, str):
-            return ""
-        tables = {"my_pilot": found.pilot, "my_table": found.table}
-        return next(
-            (
-                doubt
-                for values in (sums, larger_goodputs)
-                if (doubt := replays.doubt_about_tables(tables, values, "Mbit/s", self.replay))
-            ),
-            "",
-        )
+        return {} if isinstance(found, str) else {"my_pilot": found.pilot, "my_table": found.table}
+
+    def _replayed_values(self) -> tuple[str, tuple[Values, ...]]:
+        """Return the unit of the values that are compared when runs are made again, and their functions."""
+        return "Mbit/s", (sums, larger_goodputs)
 
     def _wrong_guess(self, answer: object) -> str:
         """Return the verdict in a failed answer if it is wrong; "" if it is right, cannot be judged yet (a table of one

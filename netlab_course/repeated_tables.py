@@ -8,7 +8,7 @@ import pandas as pd
 
 from netlab.runs.scenario import Scenario
 from netlab_course.answers import answer_in_words
-from netlab_course.cases import scenario_of_case, with_seed_column
+from netlab_course.rearranged_tables import scenario_of_case, with_seed_column
 from netlab_course.scenario_differences import first_differences
 
 

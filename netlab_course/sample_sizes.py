@@ -16,10 +16,10 @@ import pandas as pd
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.theory import runs_needed, student_t
-from netlab_course import replays
 from netlab_course.answers import answer_in_words, as_number, bare_word, with_unit
 from netlab_course.checks import Result, Status
-from netlab_course.conditions import Build, Condition
+from netlab_course.conditions import Condition
+from netlab_course.measured_tables import MeasuredTables, Values
 from netlab_course.repeated_tables import as_repeated_tables, count_seeds, differences_in_words, is_complete
 from netlab_course.rounded_intervals import agrees
 
@@ -50,7 +50,7 @@ class PlannedSample:
 
 
 @dataclass(kw_only=True, repr=False)
-class SampleSize(Build):
+class SampleSize(MeasuredTables):
     """A check of the number of runs that a wanted half width needs, planned from a pilot and then measured."""
 
     kind: type = PlannedSample
@@ -66,8 +66,6 @@ class SampleSize(Build):
     """The unit of the values."""
     expected: Callable[[pd.DataFrame], float]
     """Returns the theoretical value for a table, in `unit`, for the message about a right answer."""
-    replay: replays.Replay = replays.run_again
-    """Runs some seeds of a table again, to see that its numbers were measured."""
     _guesses: ClassVar[str] = "words"
 
     def _usual_conditions(self) -> list[Condition]:
@@ -138,15 +136,14 @@ class SampleSize(Build):
             result.status, result.sentences[0], f"Theory lies {place} your interval.", *result.sentences[1:]
         )
 
-    def doubt_about_numbers(self, answer: object) -> str:
-        """Return a sentence on a table with values that are others when some of its seeds are run again; "" if there is
-        none.
-        """
+    def _tables(self, answer: object) -> dict[str, pd.DataFrame]:
+        """Return the two tables in an answer by their names; none if the answer has a wrong form."""
         found = _parse(answer)
-        if isinstance(found, str):
-            return ""
-        tables = {"my_pilot": found.pilot, "my_table": found.table}
-        return replays.doubt_about_tables(tables, self.values, self.unit, self.replay)
+        return {} if isinstance(found, str) else {"my_pilot": found.pilot, "my_table": found.table}
+
+    def _replayed_values(self) -> tuple[str, tuple[Values, ...]]:
+        """Return the unit of the values that are compared when runs are made again, and their functions."""
+        return self.unit, (self.values,)
 
     def _wrong_guess(self, answer: object) -> str:
         """Return the word in a failed answer if it is wrong; "" if it is right, cannot be judged yet (a table of one

@@ -43,7 +43,7 @@ _DOUBT_WORDS = (
 )
 _HOLDS = r"holds?|holding|contains?|containing|includes?|including|covers?|covering|enthält|umfasst|beinhaltet"
 _UNITS = r"[kmg]?bit/s|ms|us|s|seconds?|milliseconds?|[kmg]?bytes?|packets?|segments?"
-_WHOLE_PERCENT = r"95 ?%|after|within|of"
+_OTHER_NUMBER_WORDS = r"95 ?%|after|within|of"
 """Words with which a number may be a time or a count other than the stated one."""
 _END = r"(?:end|edge|limit|bound|boundary|border|side|part|rand|grenze|ende)"
 _UPPER_END_ABOVE = (
@@ -151,7 +151,7 @@ class Statement:
         foreign = (
             re.search(rf"{_NUMBER}\s*(?!{re.escape(unit.lower())}(?!\w))({_UNITS})(?!\w)", words) if unit else None
         )
-        if foreign and not _found(_WHOLE_PERCENT, words):
+        if foreign and not _found(_OTHER_NUMBER_WORDS, words):
             return f"the unit {foreign[1]}, where the statement has {unit}"
         # Whole numbers without a unit may count seeds or runs.
         if any(compared for _, compared in numbers) and all(map(self._is_too_weak, (number for number, _ in numbers))):

@@ -15,10 +15,10 @@ import pandas as pd
 
 from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
-from netlab_course import replays
 from netlab_course.answers import answer_in_words, as_number, with_unit
 from netlab_course.checks import Result, Status
-from netlab_course.conditions import Build, Condition
+from netlab_course.conditions import Condition
+from netlab_course.measured_tables import MeasuredTables, Values
 from netlab_course.repeated_tables import as_repeated_tables, count_seeds, differences_in_words, is_complete
 from netlab_course.scenario_differences import repeats
 
@@ -43,7 +43,7 @@ class FoundThreshold:
 
 
 @dataclass(kw_only=True, repr=False)
-class Threshold(Build):
+class Threshold(MeasuredTables):
     """A check of the largest whole number at which a mean is at least a limit; the mean falls as the number grows."""
 
     kind: type = FoundThreshold
@@ -63,8 +63,6 @@ class Threshold(Build):
     """Returns the number by the rule, which may differ from the measured one."""
     rule_slips: Mapping[int, str] = field(default_factory=dict)
     """Messages about wrong numbers by the rule, by the number; they continue a sentence."""
-    replay: replays.Replay = replays.run_again
-    """Runs some seeds of a table again, to see that its numbers were measured."""
     _guesses: ClassVar[str] = "numbers by the rule"
 
     def _usual_conditions(self) -> list[Condition]:
@@ -124,15 +122,14 @@ class Threshold(Build):
         compared = "The rule gives the same number." if same else f"The rule gives {found.predicted:g}."
         return self._result(result.status, result.sentences[0], compared, *result.sentences[1:])
 
-    def doubt_about_numbers(self, answer: object) -> str:
-        """Return a sentence on a table with values that are others when some of its seeds are run again; "" if there is
-        none.
-        """
+    def _tables(self, answer: object) -> dict[str, pd.DataFrame]:
+        """Return the two tables in an answer by their names; none if the answer has a wrong form."""
         found = _parse(answer)
-        if isinstance(found, str):
-            return ""
-        tables = {"my_last": found.last, "my_beyond": found.beyond}
-        return replays.doubt_about_tables(tables, self.values, self.unit, self.replay)
+        return {} if isinstance(found, str) else {"my_last": found.last, "my_beyond": found.beyond}
+
+    def _replayed_values(self) -> tuple[str, tuple[Values, ...]]:
+        """Return the unit of the values that are compared when runs are made again, and their functions."""
+        return self.unit, (self.values,)
 
     def _wrong_guess(self, answer: object) -> str:
         """Return the number by the rule in a failed answer if it is wrong; "" if it is right or the answer has a wrong

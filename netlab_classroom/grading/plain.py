@@ -12,7 +12,7 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading.text import clean_values
-from netlab_course.cases import scenario_of_case, with_seed_column
+from netlab_course.rearranged_tables import scenario_of_case, with_seed_column
 
 OWN_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer", "on_chunk")
 """The methods of students' classes that a run calls."""

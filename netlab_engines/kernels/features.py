@@ -119,7 +119,7 @@ INSTEAD = {
     **dict.fromkeys(("MACVTAP", "IPVTAP"), "use macvlan or ipvlan"),
 }
 """Advice for what the pocket kernel of this version leaves out, by the option's name without CONFIG_."""
-BUILD_ANEW = "it was built by another version of netlab; `netlab kernel build` builds this version's"
+OTHER_VERSION = "it was built by another version of netlab; `netlab kernel build` builds this version's"
 
 
 class Feature(NamedTuple):
@@ -132,7 +132,9 @@ class Feature(NamedTuple):
 
     def sentence(self) -> str:
         """Return a sentence saying that the kernel lacks the feature and what to do instead."""
-        return f"netlab's kernel has no `{self.phrase}` (CONFIG_{self.option}): {INSTEAD.get(self.option, BUILD_ANEW)}."
+        return (
+            f"netlab's kernel has no `{self.phrase}` (CONFIG_{self.option}): {INSTEAD.get(self.option, OTHER_VERSION)}."
+        )
 
 
 def _read_names() -> dict[str, dict[str, str]]:
@@ -174,8 +176,8 @@ def missing(program: str, words: Sequence[str], config: Mapping[str, str]) -> li
     """
     if not config:
         return []
-    asked = dict.fromkeys(requested(program, words))
-    return [feature.sentence() for feature in asked if config.get(f"CONFIG_{feature.option}") != "y"]
+    named = dict.fromkeys(requested(program, words))
+    return [feature.sentence() for feature in named if config.get(f"CONFIG_{feature.option}") != "y"]
 
 
 def running_config() -> dict[str, str]:

@@ -30,9 +30,8 @@ from netlab_course.chapters.incast.settings import (
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition
 from netlab_course.own_numbers import StudentValues
-from netlab_course.scenario_differences import differences
+from netlab_course.scenario_differences import MAX_DIFFERENCES, differences
 
-MAX_DIFFERENCES = 3
 MIN_REASON_WORDS = 6
 _MEASURED = "hand over the runs as nl.sweep(...) returned them."
 Runs = Mapping[int, Run]
@@ -149,6 +148,7 @@ class Design(Build):
 
     def __post_init__(self) -> None:
         """Set the question that the reason replies to."""
+        super().__post_init__()
         self.prose_question = f"From what does {self.parts[0]} follow?"
 
     @property
