@@ -24,6 +24,7 @@ from netlab_course.answers import with_unit
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition
+from netlab_course.measured_tables import Values
 from netlab_course.repeated_measurements import (
     FIGURE_NAME,
     INTERVAL_NAME,
@@ -50,8 +51,6 @@ UNJUDGED = "A person reads my_refutation: the side that it names was not checked
 """The sentence about a right answer whose refutation may be on either side of the statement's number."""
 MORE_SEEDS = "At this number of seeds. Four times as many make an interval half as wide."
 """The sentence about a right answer that is undecided."""
-
-Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 
 
 @dataclass(kw_only=True, repr=False)
