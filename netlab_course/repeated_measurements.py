@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,38 +14,8 @@ from netlab.plots import Comparison
 from netlab_course.answers import answer_in_words, bare_word
 from netlab_course.repeated_tables import as_repeated_table
 
-_INTERVAL = r"intervals?|confidence|cis?|ki|\w*intervall\w*|konfidenz\w*|vertrauens\w*"
-_MEASURED = (
-    r"[kmg]?bit/s|ms|us|[kmg]?bytes?|segments?|packets?|per cent|percent|prozent|h\d|\d+(?:[.,]\d+)? ?s|"
-    r"means?|averages?|edges?|theory|values?|goodputs?|throughputs?|rates?|ratios?|shares?|delays?|waits?|times?|loss(?:es)?|"
-    r"pings?|pages?|answers?|sums?|index(?:es)?|takes?|needs?|lasts?|gets?|flows?|quer(?:y|ies)|calls?|downloads?|"
-    r"transfers?|servers?|rtts?|tcp|udp|cubic|dctcp|"
-    r"mittel\w*|durchschnitt\w*|r[aä]nd\w*|werte?|\w*durchsatz|\w*raten?|verhältnis\w*|anteile?|\w*verzögerung\w*|"
-    r"\w*zeit(?:en)?|dauer\w*|\w*verluste?|\w*seiten?|\w*antwort\w*|summen?|braucht|brauchen|bekommt|erhält|anfragen?"
-)
-_COMPARISON = (
-    r"above|below|under|over|beyond|beneath|within|between|outside|inside|less|lower|fewer|smaller|shorter|slower|more|"
-    r"higher|greater|larger|longer|faster|most|least|exceed\w*|exclud\w*|includ\w*|contain\w*|holds?|reach\w*|miss\w*|"
-    r"overlap\w*|cover\w*|equal\w*|differ\w*|sides?|than|from [\d.]+ to|"
-    r"über|ueber|unter|oberhalb|unterhalb|darüber|darunter|zwischen|au(?:ß|ss)erhalb|innerhalb|jenseits|kleiner|größer|grösser|"
-    r"groesser|höher|hoeher|niedriger|tiefer|mehr|weniger|länger|laenger|kürzer|schneller|langsamer|mindestens|höchstens|"
-    r"\w*überschr\w*|\w*unterschr\w*|übersteig\w*|enth[aä]l\w*|umfass\w*|beinhalt\w*|\w*schlie(?:ß|ss)\w*|überdeck\w*|"
-    r"überlapp\w*|weich\w*|abweich\w*|als|von [\d.,]+ bis"
-)
-_COMPARED = (
-    r"theory|formula\w*|rules?|claim\w*|stated|statements?|numbers?|predict\w*|expect\w*|ideal|comput\w*|calculat\w*|"
-    r"colleague\w*|says?|limits?|ratio|zero|"
-    r"theorie\w*|formel\w*|regel\w*|behaupt\w*|genannt\w*|angegeben\w*|zahl|aussage|vorher\w*|berechnet\w*|erwart\w*|"
-    r"kolleg\w*|sagt|grenzwert\w*|verhältnis\w*|null"
-)
-_PRONOUN = r"(?:it|es) (?:(?:\w+ ){1,4}(?:lie|be|stay|end|reach|liegen|sein)|lies|is|liegt|ist)(?!\w)"
-"""A beginning in which "it" is the interval."""
-_ASKED = r"which (?:interval|result)s?|welches (?:intervall|ergebnis)|one value for each seed"
-"""Words of the exercises, which a copy of their text has."""
-MAX_WORDS_BETWEEN = 7
-"""The number of words by which a comparison and what it compares with may be apart: verbs come last in German."""
 TABLE_NAME, INTERVAL_NAME, FIGURE_NAME = "the table of nl.repeat", "an interval", "a figure"
-REFUTATION_NAME = "a sentence on what would refute it"
+REFUTATION_NAME = "a condition that refutes it"
 
 
 @dataclass(frozen=True)
@@ -64,7 +33,9 @@ class RepeatedMeasurement:
     `STATEMENT_VERDICTS`.
     """
     refutation: str = ""
-    """The student's sentence on the result that would refute the statement; "" where a figure is asked for."""
+    """The student's condition on the interval that refutes the statement, such as "high < 25"; "" where a figure is asked
+    for.
+    """
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -127,41 +98,6 @@ def parse_answer(answer: object, parts: tuple[str, ...], words: tuple[str, ...])
     if word not in words:
         return f"the fourth must be one of {', '.join(map(repr, words))}, got {answer_in_words(verdict)}."
     return RepeatedMeasurement(table, (mean, half), figure, word, refutation)
-
-
-def missing_refutation_parts(refutation: str) -> list[str]:
-    """Return the names of the parts of a result that a refutation, in English or German, does not have, such as "a
-    comparison"; none if it says where an interval lies, or compares something measured with a number or with theory.
-    A person judges what it says.
-    """
-    words = refutation.lower()
-    interval, measured = (_places(pattern, words) for pattern in (_INTERVAL, _MEASURED))
-    comparison = [*_places(_COMPARISON, words), *_places("[<>≤≥]", words, whole=False)]
-    compared = [*_places(_COMPARED, words), *_places(r"(?<![^\W\d])\d", words, whole=False)]
-    if interval and (comparison or compared):
-        return []
-    near = any(abs(one - other) <= MAX_WORDS_BETWEEN for one in comparison for other in compared)
-    # The check asks where the interval would have to lie, so "it" is the interval.
-    pronoun = re.match(_PRONOUN, words)
-    parts = {
-        "something measured": interval or measured or pronoun or "%" in words,
-        "a comparison": comparison,
-        "a number or theory to compare with": near,
-    }
-    return [part for part, found in parts.items() if not found]
-
-
-def is_question(refutation: str) -> bool:
-    """Return whether a refutation is a question, such as that of the exercise, and names no result."""
-    return refutation.rstrip(" \t\n\"')»”’.").endswith("?") or bool(_places(_ASKED, refutation.lower()))
-
-
-def _places(pattern: str, text: str, *, whole: bool = True) -> list[int]:
-    """Return the index, from 0, of each word of a text in which a pattern is found; with `whole` it must be the whole
-    word, or whole words.
-    """
-    pattern = rf"(?<!\w)(?:{pattern})(?!\w)" if whole else pattern
-    return [len(text[: place.start()].split()) for place in re.finditer(pattern, text)]
 
 
 def _parse_figure(figure: object) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """Checks of a repeated measurement with its interval, by its numbers and never by the student's code.
 
 The answer is a list of four: the table of `netlab.repeat`, an interval, a figure, and one of `VERDICTS`. In later chapters
-a sentence on what would refute the statement takes the place of the figure. If the copy has a statement with a number of
+a condition on the interval that refutes the statement takes the place of the figure. If the copy has a statement with a number of
 its own, the last is one of `STATEMENT_VERDICTS`.
 """
 
@@ -25,14 +25,13 @@ from netlab_course.axis_titles import axis_title_problem
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition
 from netlab_course.measured_tables import Values
+from netlab_course.refutations import EXAMPLE
 from netlab_course.repeated_measurements import (
     FIGURE_NAME,
     INTERVAL_NAME,
     REFUTATION_NAME,
     TABLE_NAME,
     RepeatedMeasurement,
-    is_question,
-    missing_refutation_parts,
     parse_answer,
 )
 from netlab_course.repeated_tables import count_seeds, is_complete
@@ -46,17 +45,14 @@ _SCALED_UNITS = {("Mbit/s", 1e3): "kbit/s", ("ms", 1e-3): "s"}
 """The units in which students give values, by the unit of the exercise and the factor."""
 VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
-MIN_REFUTATION_WORDS = 4
-UNJUDGED = "A person reads my_refutation: the side that it names was not checked here."
-"""The sentence about a right answer whose refutation may be on either side of the statement's number."""
 MORE_SEEDS = "At this number of seeds. Four times as many make an interval half as wide."
 """The sentence about a right answer that is undecided."""
 
 
 @dataclass(kw_only=True, repr=False)
 class Repetition(Build):
-    """A check of a repeated measurement: its scenario, seeds, interval and verdict, and its figure or the sentence on
-    what would refute it.
+    """A check of a repeated measurement: its scenario, seeds, interval and verdict, and its figure or the condition
+    that refutes the statement.
     """
 
     kind: type = RepeatedMeasurement
@@ -92,22 +88,21 @@ class Repetition(Build):
         """Set the usual conditions and a last hint, on the figure or on the refutation, unless the check was made with
         conditions of its own.
         """
-        if not self.with_figure:
-            claim = "theory" if self.statement is None else f'"{self.statement.in_words(self.unit)}"'
-            self.prose_question = f"Which result would refute {claim}?"
+        if not self.with_figure and self.statement is None:
+            raise ValueError(f"{self.key} needs a statement, or an axis for a figure: there is nothing to refute")
         if not self.conditions:
             last = (
                 f"my_figure = {self.plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "
                 f'my_figure.update_yaxes(title_text="{self.axis}").'
                 if self.with_figure
-                else f"Where must the interval lie, seen from {self._judged_number}, if the statement is wrong? That is my_refutation."
+                else f"Where do both edges lie, seen from {self._judged_number}, if each value in the interval is against the statement?"
             )
             self.hints = [*([] if self.with_figure else [self._recipe]), *self.hints, last]
         super().__post_init__()
 
     @property
     def with_figure(self) -> bool:
-        """True if the answer has a figure; else it has a sentence on what would refute the statement."""
+        """True if the answer has a figure; else it has a condition that refutes the statement."""
         return bool(self.axis)
 
     @property
@@ -138,7 +133,8 @@ class Repetition(Build):
     def _recipe(self) -> str:
         """The steps of a repeated measurement without a figure, for the first hint."""
         return (
-            "First my_refutation, a sentence: which interval would refute it? Then my_table = nl.repeat(..., seeds=...) with "
+            f'First my_refutation, a condition in quotes such as "{EXAMPLE}": low and high are the edges of an interval that '
+            "refutes the statement. Then my_table = nl.repeat(..., seeds=...) with "
             f"{MIN_SEEDS} to {MAX_SEEDS} seeds, my_interval = nl.interval(...) of one value for each seed, and my_verdict by "
             f"the interval: {', '.join(map(repr, self.words))}. Chapters 2 and 5 have all steps."
         )
@@ -236,28 +232,21 @@ class Repetition(Build):
         ]
 
     def _refutation_condition(self) -> Condition:
-        """Return the condition that the student's refutation has at least four words and the parts of a result (see
-        `missing_refutation_parts`), is no question, and is not on the statement's own side of its number. A person
-        judges what it says.
+        """Return the condition that the student's refutation holds for the intervals in which no value agrees with the
+        statement, and for no other.
         """
         return Condition(
-            lambda found: not self._refutation_problems(found),
-            "my_refutation must be a sentence: the result that would have refuted the statement.",
-            f"Write it before you measure: where would the interval have to lie, seen from {self._judged_number}?",
-            lambda found: ", ".join(self._refutation_problems(found)),
+            lambda found: not self._refutation_problem(found),
+            "my_refutation must hold if the interval from low to high refutes the statement, and else not.",
+            f"Write it before you measure: where do low and high lie, seen from {self._judged_number}?",
+            self._refutation_problem,
         )
 
-    def _refutation_problems(self, found: RepeatedMeasurement) -> list[str]:
-        """Return what is wrong with the refutation of a student's measurement, as parts of a sentence; none if a person
-        has to judge it.
+    def _refutation_problem(self, found: RepeatedMeasurement) -> str:
+        """Return what is wrong with the refutation of a student's measurement, as a part of a sentence; "" if nothing
+        is.
         """
-        number, missing = len(found.refutation.split()), missing_refutation_parts(found.refutation)
-        if number < MIN_REFUTATION_WORDS or missing:
-            return [with_unit(number, "words"), *(f"without {part}" for part in missing)]
-        if is_question(found.refutation):
-            return ["a question; answer it, with the side on which the interval would lie"]
-        problem = "" if self.statement is None else self.statement.problem(found.refutation, self.unit)
-        return [problem] if problem else []
+        return self.statement.refutation_problem(found.refutation, self.unit) if self.statement else ""
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
         """Show the verdict on `answer` with these remarks (sentences), and in a notebook the figure, if it has one,
@@ -285,11 +274,6 @@ class Repetition(Build):
         is_right = self._verdict_condition().holds_for(found) and self._follows_from_interval(found)
         return "" if is_right else found.verdict
 
-    def prose(self, answer: object) -> str:
-        """Return the refutation in an answer; "" if it has a figure instead, or a wrong form."""
-        found = answer if isinstance(answer, RepeatedMeasurement) else parse_answer(answer, self._parts, self.words)
-        return "" if isinstance(found, str) else found.refutation
-
     def judge(self, answer: object) -> Result:
         """Return the verdict on `answer` and show nothing; if some but not all of its four parts are still `...`, the
         message names these.
@@ -315,8 +299,6 @@ class Repetition(Build):
         first, *more = result.sentences
         if found.verdict == UNDECIDED:
             more.append(MORE_SEEDS)
-        if not self.with_figure and self.statement.agrees_with(found.refutation) is None:
-            more.append(UNJUDGED)
         return self._result(result.status, first, self._theory_in_words(found), *more)
 
     def doubt_about_numbers(self, answer: object) -> str:

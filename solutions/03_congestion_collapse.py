@@ -93,7 +93,7 @@ fair_prediction = nl.checks.predict(
 # ### Exercise 1: behind two routers
 #
 # `h1` sends 1 Mbit/s beside `h2` with [[pushy_mbps]] Mbit/s, both with [[payload_bytes]] bytes of payload. A colleague says: "On average `h1` gets more than [[stated_mbps]] Mbit/s." What does the formula say?
-# Chance decides which datagrams are dropped, so repeat the run as in chapter 2 (`nl.repeat`, `nl.interval`). First write `my_refutation`, a sentence in quotes: which interval would refute the colleague? Then `my_table`, with
+# Chance decides which datagrams are dropped, so repeat the run as in chapter 2 (`nl.repeat`, `nl.interval`). First write `my_refutation`, a condition in quotes such as `"low > 1 and high < 2"`: where must the edges `low` and `high` of an interval (in Mbit/s) lie to refute the colleague? Then `my_table`, with
 # 8 to 30 seeds, `my_interval` of `h1`'s goodput, and `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="repeated"
@@ -104,7 +104,7 @@ two_udp = [
 scenario = nl.Scenario(network, two_udp, duration_s=30)
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = f"An interval of h1's goodput that lies below {own.stated_mbps} Mbit/s."
+my_refutation = f"high < {own.stated_mbps}"
 my_table = nl.repeat(scenario, seeds=10)
 my_rows = my_table[my_table["src"] == "h1"]
 my_interval = nl.interval(my_rows["goodput_mbps"])

@@ -356,7 +356,7 @@ plots.losses_figure(random, title="Reno and its formulas under random loss")
 #
 # `random_loss` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. A colleague says: "On average it gets more than [[stated_mbps]] Mbit/s." What does the formula say, with
 # $c = 1.31$ and $T$ of the empty path?
-# First write `my_refutation`, a sentence in quotes: where would the interval lie if the colleague were wrong? Then three lines: `my_table` of `nl.repeat` with
+# First write `my_refutation`, a condition in quotes such as `"low > 1 and high < 2"`: where must the edges `low` and `high` of an interval lie to refute the colleague? Then three lines: `my_table` of `nl.repeat` with
 # 8 to 30 seeds, `my_interval` of `nl.interval` of its goodputs, and `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="repeated"
@@ -364,7 +364,7 @@ lossy_path = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
 random_loss = nl.Scenario(lossy_path, [reno], duration_s=nl.run_length_s(45, real_s=12))
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = f"An interval that lies below {own.stated_mbps} Mbit/s."
+my_refutation = f"high < {own.stated_mbps}"
 my_table = nl.repeat(random_loss, seeds=10)
 my_interval = nl.interval(my_table["goodput_mbps"])
 mean, half = my_interval

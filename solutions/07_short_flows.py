@@ -368,11 +368,12 @@ often = [nl.Tcp("h1", "h2", num_bytes=20_000, start_s=0.5 * number) for number i
 lossy = nl.Scenario(path(10, loss_rate=own.loss_percent / 100), often, duration_s=120)
 
 # %% id="repeated"
-# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# as "low > 1 and high < 2": for which intervals (in %) is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = f"An interval of late pages that lies below {own.stated_percent} %."
+my_refutation = f"high < {own.stated_percent}"
 my_table = nl.repeat(lossy, seeds=10)
 my_table["late"] = 100 * (my_table["completion_s"] > 0.9)
 my_shares = my_table.groupby("seed")["late"].mean()

@@ -213,11 +213,12 @@ def transfer_and_ping(room_packets):
 
 
 # %% id="repeated"
-# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# as "low > 1 and high < 2": for which intervals (in ms) is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = f"An interval of the longest pings that lies below {own.stated_ms} ms."
+my_refutation = f"high < {own.stated_ms}"
 my_table = nl.repeat(transfer_and_ping(own.room_packets), seeds=10)
 my_rows = my_table[my_table["kind"] == "ping"]
 my_interval = nl.interval(my_rows["rtt_max_ms"])

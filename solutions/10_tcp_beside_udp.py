@@ -110,11 +110,12 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 # Show with an interval whether he is right.
 
 # %% id="repeated"
-# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# as "low > 1 and high < 2": for which intervals (in Mbit/s) is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = f"An interval of TCP's goodput that lies below {own.stated_mbps} Mbit/s."
+my_refutation = f"high < {own.stated_mbps}"
 my_table = nl.repeat(video_scenario(own.beside_mbps), seeds=10)
 my_rows = my_table[my_table["kind"] == "tcp"]
 my_interval = nl.interval(my_rows["goodput_mbps"])

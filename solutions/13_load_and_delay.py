@@ -303,11 +303,12 @@ times_prediction.compare(short.max() / short.min())
 # Show with an interval of the column `delay_ms` whether he is right. (If your engine runs in real time, 30 % is enough.)
 
 # %% id="busy"
-# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# as "low > 1 and high < 2": for which intervals (in ms) is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = f"An interval of 3 % or less that lies above {own.stated_ms} ms."
+my_refutation = f"low > {own.stated_ms}"
 duration_s = nl.run_length_s(80, real_s=6)
 my_table = nl.repeat(one_size(0.9, duration_s, own.busy_rate_mbps), seeds=12)
 my_interval = nl.interval(my_table["delay_ms"])

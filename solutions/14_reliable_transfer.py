@@ -406,11 +406,12 @@ print(experiments.span_table(found, wide).to_string(index=False))
 path = lossy_path(own.rate_mbps, own.loss_percent / 100)
 tcp = nl.Tcp("h1", "h2", congestion="cubic")
 tcp_alone = nl.Scenario(path, [tcp], duration_s=nl.run_length_s(20, real_s=10), interval_s=1)
-# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# as "low > 1 and high < 2": for which intervals (in Mbit/s) is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = f"An interval that lies below {own.stated_mbps} Mbit/s."
+my_refutation = f"high < {own.stated_mbps}"
 my_table = nl.repeat(tcp_alone, seeds=10)
 my_interval = nl.interval(my_table["goodput_mbps"])
 mean, half = my_interval

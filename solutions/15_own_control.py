@@ -364,11 +364,12 @@ def side_by_side(first, second):
 
 
 # %% id="repeated"
-# Take 8 to 30 seeds. my_refutation is a sentence: which interval would refute the statement?
+# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# as "low > 1 and high < 2": for which intervals is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = f"An interval of the ratios that lies below {own.stated_times}."
+my_refutation = f"high < {own.stated_times}"
 my_table = nl.repeat(side_by_side(Aimd, Mine), seeds=10)
 my_powers = my_table.copy()
 my_powers["power"] = my_powers["goodput_mbps"] / my_powers["rtt_ms"]

@@ -361,7 +361,7 @@ print(experiments.queries_table({many: changed}, "servers").to_string(index=Fals
 # ### Exercise 6: a claim
 #
 # A colleague claims: "With DCTCP my rack needs less than [[stated_ms]] ms for its 20th query, on average." `claimed` in the next cell is that rack. Show with an interval over seeds of your choice whether it is so. `my_table` of `nl.repeat` with 8 to 30 seeds has in `completion_s` the time in s from the start until the last answer of each server's 20th query, which is made after 19 pauses of 0.5 s. So the 20th query took `1000 * (my_table.groupby("seed")["completion_s"].max() - 9.5)` ms.
-# First write `my_refutation`: which interval would refute the claim? Then `my_table`, `my_interval` and `my_verdict`: by your interval, is the claim `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
+# First write `my_refutation`, a condition in quotes on the edges `low` and `high` of an interval (in ms): when does it refute the claim? Then `my_table`, `my_interval` and `my_verdict`: by your interval, is the claim `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="claimed"
 claimed_rack = rack(own.servers, own.queue_packets, **step(20))
@@ -370,7 +370,7 @@ claimed = nl.Scenario(claimed_rack, queries(own.servers, "dctcp"), duration_s=10
 # %% id="repeated"
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = f"An interval that lies above {own.stated_ms} ms."
+my_refutation = f"low > {own.stated_ms}"
 my_table = nl.repeat(claimed, seeds=12)
 my_last_ms = 1000 * (my_table.groupby("seed")["completion_s"].max() - 9.5)
 my_interval = nl.interval(my_last_ms)

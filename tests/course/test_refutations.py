@@ -1,131 +1,151 @@
-"""A refutation is neither a question nor the statement; a person judges one whose side cannot be told."""
+"""Conditions that refute a statement: they are parsed, tried on intervals, and a wrong one is told an interval."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from netlab_course.answers import with_unit
-from netlab_course.repetition import UNJUDGED, Repetition
+from netlab.base.errors import NetlabError
+from netlab_course.refutations import EXAMPLE, parse_condition, refutation_problem
+from netlab_course.repetition import Repetition
 from tests.chapters.checking import failure_text, passes
-from tests.course.test_repetition import REFUTATION, WITH_REFUTATION, parameters, work
+from tests.course.test_repetition import WITH_REFUTATION, parameters, work
+
+# Right conditions against "more than 4.2 Mbit/s" and "less than 4.2 ms".
+BELOW = [
+    "high < 4.2",
+    "high <= 4.2",
+    "high ≤ 4.2",
+    " 4.2 > high ",
+    "(high < 4.2)",
+    "mean + half < 4.2",
+    "mean < 4.2 - half",
+    "low < 4.2 and high < 4.2",
+    "low < high < 4.2",
+    "low <= mean <= high <= 4.2",
+    "not high >= 4.2",
+    "not (high > 4.2 or low > 4.2)",
+    "high - 4.2 < 0",
+    "2 * high < 8.4",
+    "high / 4.2 < 1",
+    "low + 2 * half < 4.2",
+    "high < +4.2",
+    "high < 4.18",
+]
+ABOVE = ["low > 4.2", "4.2 < low", "mean - half > 4.2", "low > 4.2 and high > 4.2", "4.2 < low < high", "-low < -4.2"]
+# Wrong ones against "more than 4.2 Mbit/s", and words of what is said about them.
+WRONG = {
+    "low < 4.2": "holds for the interval from 3.78 Mbit/s to 4.62 Mbit/s, which leaves the statement undecided",
+    "mean < 4.2": "leaves the statement undecided",
+    "low < 4.2 < high": "does not hold for the interval from 3.36 Mbit/s to 3.78 Mbit/s",
+    "low < 4.2 or high < 4.2": "leaves the statement undecided",
+    "high > 4.2": "does not hold for the interval from 3.36 Mbit/s to 3.78 Mbit/s, in which no value agrees",
+    "low > 4.2": "does not hold for the interval from 3.36 Mbit/s to 3.78 Mbit/s",
+    "high < 4": "does not hold for the interval from 3.99 Mbit/s to 4.116 Mbit/s",
+    "high < 5": "leaves the statement undecided",
+    "high < 6": "holds for the interval from 4.62 Mbit/s to 5.04 Mbit/s, in which each value agrees",
+    "high < 4.2 and half < 0.1": "does not hold for",
+    "high < 4.2 and low > 3": "does not hold for",
+    "high < 4.2 or half > 10": "in which each value agrees",
+    "half < 4.2": "holds for",
+    "low < high": "holds for",
+    EXAMPLE: "does not hold for",
+    "1 < 2": "holds for",
+}
+NO_CONDITIONS = {
+    "": "is not a condition such as",
+    "An interval that lies below 4.2 Mbit/s.": "is not a condition such as",
+    "high < 4.2 Mbit/s": "is not a condition such as",
+    "high < 4,2": "a comma; a number has a point",
+    "high_mbps < 4.2": "the name high_mbps; the names are low, high, mean, half",
+    "high < own.stated_mbps": "own.stated_mbps is Python; write the number itself",
+    "high": "compares nothing",
+    "high - 4.2": "compares nothing",
+    "low and high < 4.2": "low is compared with nothing",
+    "high == 4.2": "compare with <, <=, > or >=",
+    "high < 4.2 ** 1": "calculate with +, -, * and / alone",
+    "high < 'a'": "only numbers and the names",
+    "max(low, high) < 4.2": "only numbers and the names",
+    "high < (lambda: 4.2)()": "only numbers and the names",
+    "(high < 4.2) if low > 1 else low": "only numbers and the names",
+    "high / (low - low) < 4.2": "divides by zero",
+    "high < 4.2" + " " * 3 + "and high < 4.2" * 20: "a condition has at most 200",
+    "(" * 150 + "high": "is not a condition such as",
+    "high < 4.2\0": "is not a condition such as",
+}
+
+
+def test_conditions_of_any_form_are_right_if_they_hold_for_the_same_intervals() -> None:
+    for text in BELOW:
+        assert refutation_problem(text, 4.2, above=True, unit="Mbit/s") == "", text
+        assert refutation_problem(text, 4.2, above=False, unit="ms") != "", text
+    for text in ABOVE:
+        assert refutation_problem(text, 4.2, above=False, unit="ms") == "", text
+        assert refutation_problem(text, 4.2, above=True, unit="Mbit/s") != "", text
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_wrong_condition_is_told_an_interval(text: str) -> None:
+    said = refutation_problem(text, 4.2, above=True, unit="Mbit/s")
+    assert WRONG[text] in said and said.startswith(repr(text))
+
+
+@pytest.mark.parametrize("text", NO_CONDITIONS)
+def test_text_without_a_condition_is_told_what_is_wrong(text: str) -> None:
+    assert NO_CONDITIONS[text] in refutation_problem(text, 4.2, above=True, unit="Mbit/s")
+
+
+@given(st.text(alphabet="lowhigmeanf <>=.,()+-*/0123456789'\"[]:", max_size=40))
+def test_any_text_is_a_condition_or_gets_a_message(text: str) -> None:
+    try:
+        parse_condition(text).holds_for(1.0, 2.0)
+    except NetlabError as error:
+        assert str(error)
+    assert isinstance(refutation_problem(text, 4.2, above=True, unit="ms"), str)
+
+
+@given(st.floats(0.01, 1e4), st.floats(0.01, 1e4), st.floats(0.01, 1e4))
+def test_condition_holds_for_an_interval_as_python_says(number: float, one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert parse_condition(f"high < {number!r}").holds_for(low, high) == (high < number)
+    assert parse_condition(f"not low <= {number!r}").holds_for(low, high) == (low > number)
+    assert parse_condition(f"low < {number!r} < high").holds_for(low, high) == (low < number < high)
 
 
 @pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
-def test_a_refutation_must_not_be_a_question_or_the_statement(check: Repetition) -> None:
-    """The tables' numbers are random, so that the verdict may be any; the sentence alone is wrong."""
+def test_refutation_must_hold_for_what_refutes_the_statement_alone(check: Repetition) -> None:
+    """The tables' numbers are random, so that the verdict may be any; the refutation alone is wrong."""
     answer = work(check)
     assert check.statement is not None
-    number, text = check.statement.number, check.statement.in_words(check.unit)
-    own, other = ("above", "below") if check.statement.above else ("below", "above")
-    for question in (
-        "Which interval would refute the colleague?",
-        "a sentence in quotes, best written first: which interval would refute the colleague",
-        f"Is the whole interval {other} {number}?",
-        f"Where must the interval lie, seen from {number}, if the statement is wrong? ",
+    number, above = check.statement.number, check.statement.above
+    right, far, near = ("high <", "low <", "high >") if above else ("low >", "high >", "low <")
+    for text in (
+        f"{right} {number}",
+        f"{right} {number:.3g}",
+        f"{right}= {1.005 * number if above else 0.995 * number}",
     ):
-        message = failure_text(check, [*answer[:2], question, answer[3]])
-        assert "my_refutation must be a sentence" in message and "Seen: a question" in message and ": 1 of " in message
-    for statement in (
-        f"On average the value is {text}.",
-        f'A colleague says: "On average the value is {text}."',
-        f"An interval that lies entirely {own} {number} would refute it.",
-        f"The 95 % interval is {text}.",
-        f"Das ganze Intervall liegt {'über' if check.statement.above else 'unter'} {str(number).replace('.', ',')}.",
+        passes(check, [*answer[:2], text, answer[3]])
+    for text, words in (
+        (f"{far} {number}", "leaves the statement undecided"),
+        (f"mean {right[-1]} {number}", "leaves the statement undecided"),
+        (f"{near} {number}", "does not hold for the interval" if above else "each value agrees with the statement"),
+        (f"{right} {number * (1.3 if above else 0.75)}", "holds for the interval"),
+        (f"{right} {number * (0.75 if above else 1.3)}", "does not hold for the interval"),
+        (f"An interval that lies {'below' if above else 'above'} {number}.", "which is not a condition such as"),
+        ("...", "only numbers and the names"),
     ):
-        message = failure_text(check, [*answer[:2], statement, answer[3]])
-        assert f'a result that agrees with the statement "{text}"' in message and ": 1 of " in message
-
-
-@pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
-def test_a_refutation_with_an_unclear_side_is_left_to_a_person(check: Repetition) -> None:
-    answer = work(check)
-    assert check.statement is not None
-    number, text = check.statement.number, check.statement.in_words(check.unit)
-    own, other = ("above", "below") if check.statement.above else ("below", "above")
-    left_to_a_person = [
-        REFUTATION,
-        f"An interval that does not lie {own} {number}.",
-        f"No part of the interval is {own} {number}.",
-        f"The statement says {text}; it would be refuted by an interval on the other side.",
-        f"An interval that excludes values {own} {number}.",
-        f"An interval from {0.1 * number} to {10 * number}, which is {own} {number} in part.",
-    ]
-    for sentence in left_to_a_person:
-        passes(check, [*answer[:2], sentence, answer[3]])
-        assert UNJUDGED in check.judge([*answer[:2], sentence, answer[3]]).sentences
-    for sentence in (f"An interval that lies {other} {number}.", f"The whole interval is {other} the number {number}"):
-        passes(check, [*answer[:2], sentence, answer[3]])
-        assert UNJUDGED not in check.judge([*answer[:2], sentence, answer[3]]).sentences
-
-
-@pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
-def test_a_result_that_leaves_the_statement_undecided_or_is_about_another_number_is_refused(check: Repetition) -> None:
-    answer = work(check)
-    assert check.statement is not None
-    number = check.statement.number
-    other = "below" if check.statement.above else "above"
-    for sentence in (
-        f"The interval contains {number}.",
-        f"The interval holds the number {number}.",
-        f"Das Intervall enthält {str(number).replace('.', ',')}.",
-    ):
-        message = failure_text(check, [*answer[:2], sentence, answer[3]])
-        assert (
-            "an interval that holds the number; it leaves the statement undecided" in message and ": 1 of " in message
+        told = failure_text(check, [*answer[:2], text, answer[3]])
+        assert words in told and "my_refutation must hold if" in told and ": 1 of " in told, told
+    for other in (7, lambda low, high: high < number):
+        assert "the third must be a condition that refutes it, in quotes" in failure_text(
+            check, [*answer[:2], other, answer[3]]
         )
-    weaker, stronger = (1.3, 0.8) if check.statement.above else (0.8, 1.3)
-    message = failure_text(
-        check, [*answer[:2], f"The whole interval would lie {other} {weaker * number:.4f}.", answer[3]]
-    )
-    assert f"another number than {with_unit(number, check.unit)}" in message and ": 1 of " in message
-    for sentence in (
-        f"It would have to lie completely {other} {number}.",
-        f"An interval of 12 seeds that lies {other} {number}.",
-        f"The interval of 95 % lies {other} {with_unit(number, check.unit)}",
-        f"The interval contains only values {other} {number}.",
-        f"The interval would lie wholly {other} the colleague's number.",
-        f"The whole interval would lie {other} {stronger * number:.4f}.",
-        f"The interval would not contain {number} and lie {other} it.",
-    ):
-        passes(check, [*answer[:2], sentence, answer[3]])
 
 
-@pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
-def test_an_end_of_the_interval_and_a_single_run_that_refute_nothing_are_named(check: Repetition) -> None:
-    answer = work(check)
-    assert check.statement is not None
-    number = check.statement.number
-    above = check.statement.above
-    other, far_end, near_end = ("below", "lower", "upper") if above else ("above", "upper", "lower")
-    longer = "smaller than" if above else "larger than"
-    unit = "packets" if check.unit == "ms" else "ms"
-    foreign = [(f"The whole interval lies {other} {number} {unit}.", f"the unit {unit}, where")] if check.unit else []
-    for sentence, words in (
-        (f"One of my runs has a value {other} {number}.", "a single run"),
-        (f"The first seed has a goodput {other} {number}.", "a single run"),
-        (f"At least one end of the interval is {other} {number}.", "a part of the interval"),
-        (f"Most of the interval is {other} {number}.", "a part of the interval"),
-        (f"The half width of the interval is {longer} {number}.", "neither the mean nor its interval"),
-        *foreign,
-        (
-            f"If the {far_end} end of the interval is {other} {number}.",
-            "an end that may be there while the interval holds",
-        ),
-        (
-            f"The {far_end} edge of the interval is {longer} {number}",
-            "an end that may be there while the interval holds",
-        ),
-        (f"One run has a value {other} {number}.", "a single run"),
-        (f"The mean is {other} {number} in one run.", "a single run"),
-        (f"The standard deviation of the values would be {longer} {number}.", "neither the mean nor its interval"),
-    ):
-        told = failure_text(check, [*answer[:2], sentence, answer[3]])
-        assert words in told and ": 1 of " in told, told
-    for sentence in (
-        f"If the {near_end} end of the interval is {other} {number}.",
-        f"The whole interval lies {other} {number}, also its {far_end} end.",
-        f"Both ends of the interval are {other} {number}.",
-        f"The mean of all runs lies {other} {number}, with the interval",
-        f"The interval lies {other} {number}, its {near_end} end too.",
-    ):
-        passes(check, [*answer[:2], sentence, answer[3]])
+def test_check_without_figure_needs_a_statement() -> None:
+    check = next(iter(WITH_REFUTATION.values()))
+    with pytest.raises(ValueError, match="needs a statement, or an axis for a figure"):
+        replace(check, statement=None, conditions=(), hints=())

@@ -133,11 +133,11 @@ SHORTCUTS = {
         "    load = offered_mbps * (payload_bytes + 42) / payload_bytes / rate_mbps\n"
         "    return sigma_ms + nl.theory.relaxation_ms(load, sigma_ms) * (1 - load) / 2"),
     ),
-    # The scenario, its seeds, a sentence, and a word that is right one time in three.
+    # The scenario, its seeds, a condition, and a word that is right one time in three.
     "an interval without width": (
         "load_and_delay", "busy", 1.5,
         ("my_table = nl.repeat(chapter.settings.busy(own), seeds=8)\n"
-        "my_finding = [my_table, (5.0, 0.0), 'any interval that is not at five', 'above']"),
+        "my_finding = [my_table, (5.0, 0.0), f'low > {own.stated_ms}', 'supported']"),
     ),
     "netlab's own time to fill a path": (
         "delay_and_jitter", "fill", 0,

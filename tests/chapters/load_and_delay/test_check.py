@@ -93,7 +93,7 @@ def finding(chapter, halfs: float, seconds: float = 75.0) -> list[object]:
     mean, half = interval(table["delay_ms"])
     stated_ms = chapter.own.stated_ms
     verdict = "supported" if mean + half < stated_ms else "refuted" if mean - half > stated_ms else "undecided"
-    return [table, (mean, half), "An interval that lies above the stated delay.", verdict]
+    return [table, (mean, half), f"low > {stated_ms}", verdict]
 
 
 def test_precise_mean_passes_and_a_wide_interval_is_reported() -> None:

@@ -265,5 +265,5 @@ def test_another_quotient_is_named_and_costs_one_condition(instead: Any, sentenc
     mean, half = nl.interval(values)
     number = chapter.own.stated_times
     word = "refuted" if mean + half < number else "supported" if mean - half > number else "undecided"
-    told = failure_text(repeated, [table, (mean, half), f"An interval that lies below {number}.", word])
+    told = failure_text(repeated, [table, (mean, half), f"high < {number}", word])
     assert sentence in told and "1 of 5 conditions" in told

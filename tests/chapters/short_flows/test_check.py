@@ -129,7 +129,7 @@ def finding(own: Any, shares: Any, verdict: str = "refuted") -> list[Any]:
         # A page that waited for its last segment, and is not late.
         flows.loc[50, "completion_s"] = 0.7
         runs[seed] = SimpleNamespace(flows=flows)
-    refutation = "An interval that lies below the colleague's number."
+    refutation = f"high < {own.stated_percent}"
     return [table_of(scenario.to_dict(), runs), interval(shares), refutation, verdict]
 
 
@@ -162,7 +162,7 @@ def test_other_numbers_than_the_share_of_late_pages_are_named(shares: Any, words
 
 def test_loss_rate_of_another_student_is_refused() -> None:
     chapter = short_flows.begin()
-    other = SimpleNamespace(loss_percent=chapter.own.loss_percent + 1)
+    other = SimpleNamespace(loss_percent=chapter.own.loss_percent + 1, stated_percent=3)
     answer = finding(other, np.array(LATE_PAGES) / chapter_settings.PAGES * 100)
     assert "must be what the exercise describes" in failure_text(chapter.check.repeated, answer)
 
