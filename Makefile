@@ -19,8 +19,9 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
 ARGS ?=
 
 # The packages, and the folders of tests for each; PACKAGE=netlab_course narrows `make quick` to one.
-PACKAGES := netlab netlab_engines netlab_course netlab_classroom netlab_kernel netlab_replication
+PACKAGES := netlab netlab_user_code netlab_engines netlab_course netlab_classroom netlab_kernel netlab_replication
 TESTS_netlab := base captures commands measure network plots runs theory traffic widgets test_plan.py
+TESTS_netlab_user_code := user_code
 TESTS_netlab_engines := agent engines lab netlink perf protocol sockets
 TESTS_netlab_course := chapters course
 TESTS_netlab_classroom := contest grading

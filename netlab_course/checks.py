@@ -16,7 +16,6 @@ from enum import Enum
 from types import EllipsisType, SimpleNamespace
 from typing import Any, ClassVar, TypeVar
 
-from netlab.base.time_limit import TimeIsUpError, call_within
 from netlab_course import cell_history
 from netlab_course.answers import (
     answer_in_words,
@@ -34,6 +33,7 @@ from netlab_course.messages import AMBER, GREY, show_text
 from netlab_course.opaque import OpaqueFunction, underlying_function
 from netlab_course.prediction import predict
 from netlab_course.tries import MAX_TRY_CHARACTERS, TRIES_BY_HALVES, WRONG_TRIES, TryCounter, tries_in_words
+from netlab_user_code.time_limit import TimeIsUpError, call_within
 
 __all__ = [
     "Check",

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from netlab.base.time_limit import TimeIsUpError, call_within
 from netlab.base.values import is_number
 from netlab_course.opaque import OpaqueFunction
+from netlab_user_code.time_limit import TimeIsUpError, call_within
 
 _HOMES = ("netlab.theory.", "netlab.runs.replications", "netlab_course.chapters.")
 """The beginnings of the names of modules whose functions compute answers."""

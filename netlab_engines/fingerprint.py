@@ -13,7 +13,7 @@ EXCLUDED_SUBPACKAGES = ("lab", "perf")
 def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
     """Return a text, JSON, that differs whenever an engine on this kernel may give other numbers for the same plan. It
     has `kernel` (a hash of the kernel, or its release), a hash of the Python code in the directory `package` without
-    EXCLUDED_SUBPACKAGES, and Mininet's version.
+    EXCLUDED_SUBPACKAGES, a hash of netlab_user_code next to it, and Mininet's version.
 
     Parameters
     ----------
@@ -26,6 +26,7 @@ def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
         {
             "kernel": kernel,
             "code": source_hash.hash_package(package, EXCLUDED_SUBPACKAGES),
+            "user_code": source_hash.hash_package(package.parent / "netlab_user_code"),
             "mininet": _mininet_version(),
         }
     )

@@ -26,7 +26,7 @@ import pandas as pd
 import netlab as nl
 import plotly.graph_objects as go
 from netlab.base.errors import RunError
-from netlab.traffic import own_calls as own
+from netlab_user_code import method_calls
 assert go.Sankey(node={"label": ["a"]}).node.label == ("a",)  # which no chapter imports
 assert "delay_ms" in nl.Link.__doc__ and "by" in pd.DataFrame.groupby.__doc__  # help() has its text
 topology = nl.topologies.dumbbell(2, rate_mbps=5, delay_ms=10, queue_packets=50)
@@ -48,7 +48,7 @@ class Endless(Own):
             pass
 
 runs.append(nl.run(topology, [nl.Tcp("h1", "h3", congestion=Own)], duration_s=1, engine="library", progress=False))
-own.MAX_CALL_S = 0.1
+method_calls.MAX_CALL_S = 0.1
 shown = []
 sys.excepthook = lambda *seen: shown.append(seen)  # IPython makes the cell fail with it
 try:

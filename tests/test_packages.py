@@ -65,7 +65,7 @@ def test_a_missing_package_is_named_with_the_remedy(tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", ["pocket", "library"])
 def test_engines_run_without_the_packages_for_maintainers_and_instructors(engine: str, tmp_path: Path) -> None:
     use = f"print({RUN.replace('duration_s', f'engine={engine!r}, duration_s')}.flows)"
-    done = with_packages(["netlab", "netlab_engines"], tmp_path / "home", use)
+    done = with_packages(["netlab", "netlab_user_code", "netlab_engines"], tmp_path / "home", use)
     assert done.returncode == 0 and "ping" in done.stdout, done.stderr
 
 

@@ -178,7 +178,14 @@ def test_student_wheel_has_its_packages_and_kernels_and_nothing_else(
         entries = {entry.filename: entry.external_attr >> 16 for entry in wheel.infolist()}
     tops = {name.partition("/")[0] for name in entries}
     project = f"netlab-{VERSION}"
-    assert tops == {"netlab", "netlab_engines", "netlab_course", f"{project}.dist-info", f"{project}.data"}
+    assert tops == {
+        "netlab",
+        "netlab_user_code",
+        "netlab_engines",
+        "netlab_course",
+        f"{project}.dist-info",
+        f"{project}.data",
+    }
     assert not [name for name in entries if "solutions" in name or "examiners" in name]
     present = [kind for kind in kinds if kind != "pocket" or HERE == POCKET_MACHINE]
     expected = {

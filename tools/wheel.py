@@ -34,7 +34,7 @@ from netlab_engines.kernels.library_kernel import LibraryKernel  # noqa: E402
 from netlab_engines.kernels.pocket_kernel import PocketKernel  # noqa: E402
 from netlab_kernel import archive  # noqa: E402
 
-STUDENT_PACKAGES = ("netlab", "netlab_engines", "netlab_course")
+STUDENT_PACKAGES = ("netlab", "netlab_user_code", "netlab_engines", "netlab_course")
 PROJECT, CLASSROOM = f"netlab-{VERSION}", f"netlab_classroom-{VERSION}"
 PLATFORMS = {machine: (f"manylinux_2_17_{machine}", f"musllinux_1_2_{machine}") for machine in MACHINES}
 """The platform tags of each processor. The kernels need no C library, so they run with every one; these are the oldest for which

@@ -19,9 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-PACKAGES = ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication")
+PACKAGES = (
+    "netlab", "netlab_user_code", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication",
+)  # fmt: skip
 MAX_HEADLESS = {
-    ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication"): 0,
+    PACKAGES: 0,
     ("tests", "tools", "benchmarks", "vm"): 0,
 }
 """The largest number of such sentences in each group of folders."""

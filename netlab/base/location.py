@@ -3,7 +3,9 @@
 import os
 from pathlib import Path
 
-PACKAGES = ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication")
+PACKAGES = (
+    "netlab", "netlab_user_code", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication",
+)  # fmt: skip
 """The import packages of the project; a machine may have only some of them."""
 PACKAGE = Path(__file__).resolve().parents[1]
 IMPORT_ROOT = PACKAGE.parent

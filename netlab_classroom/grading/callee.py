@@ -209,10 +209,10 @@ class Programming:
         value of OPEN for a sender or a receiver. Data to send are requested over the stream. Raises RunError when `own`
         cannot be a program.
         """
-        from netlab.traffic import delivery
+        from netlab_user_code import delivery
 
         class ProgramInterface(delivery.ProgramInterface):
-            """The interface of a student's program, under the name by which `own_calls` knows its methods; it records the
+            """The interface of a student's program, under the name by which `method_calls` knows its methods; it records the
             last setting of the timer for the reply.
             """
 
@@ -275,7 +275,7 @@ class VideoRule:
         """Prepare the calls of `own`, a student's class or object; `label` is the video's name in errors. Raises
         RunError when no object of the class can be made.
         """
-        from netlab.traffic.own_calls import LocalCaller
+        from netlab_user_code.method_calls import LocalCaller
 
         self._caller = LocalCaller(label, own)
         self.has: Callable[[str], bool] = self._caller.has
@@ -304,7 +304,7 @@ def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:
     """
     from netlab.base.errors import RunError
     from netlab.traffic.own import own_problems
-    from netlab.traffic.own_calls import LocalCaller
+    from netlab_user_code.method_calls import LocalCaller
 
     problems = own_problems(f"{label}: its class", own, methods)
     if problems:

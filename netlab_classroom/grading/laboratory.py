@@ -22,8 +22,8 @@ from netlab.runs.replications import table_of
 from netlab.runs.scenario import Scenario
 from netlab.theory import MSS_BYTES
 from netlab.traffic import Command, Ping, Program, Requests, Tcp, Udp
-from netlab.traffic.own_calls import RemoteObject
 from netlab_classroom.grading.helper import POLL_S, stop_requested
+from netlab_user_code.method_calls import RemoteObject
 
 MAX_RUNS = 120
 MAX_NETWORK_S = 3600.0

@@ -9,12 +9,12 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab.base.units import NS_PER_S
-from netlab.traffic.delivery import ProgramInterface
-from netlab.traffic.own_calls import MethodCaller, Part, RemoteObject
 from netlab_classroom.grading import callee, plain, sandbox
 from netlab_classroom.grading.guest_calls import CALLS_CPU_S, MAX_CALLS, CallChannel, SandboxMonitor, StudentCodeError
 from netlab_classroom.grading.text import one_line
 from netlab_engines.library.control import FlowInterface
+from netlab_user_code.delivery import ProgramInterface
+from netlab_user_code.method_calls import MethodCaller, Part, RemoteObject
 
 MAX_TEXT_CHARACTERS, MAX_NAME_CHARACTERS = 600, 60
 
@@ -147,7 +147,7 @@ def isolated_class(
 
 
 class _RemoteCaller(ABC):
-    """Calls of the methods of one object in the sandbox for one connection; see `own_calls.MethodCaller`. `opening` has the
+    """Calls of the methods of one object in the sandbox for one connection; see `method_calls.MethodCaller`. `opening` has the
     object's part, the connection's number and the object's index.
     """
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from netlab_classroom.grading import callee, plain
 
-LIGHT_IMPORTS = ("netlab_engines.library.control", "netlab.traffic.delivery", "netlab.traffic.own")
+LIGHT_IMPORTS = ("netlab_engines.library.control", "netlab_user_code.delivery", "netlab.traffic.own")
 EARLY_IMPORTS = (
     "numpy",
     "pandas",

@@ -40,7 +40,7 @@ POLL_S = 0.005
 MAX_REQUESTS = 400
 SEED = 1
 GUEST_MODULES = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py", "callee.py")
-STUDENT_PACKAGES = ("netlab", "netlab_engines", "netlab_course", "netlab_classroom")
+STUDENT_PACKAGES = ("netlab", "netlab_user_code", "netlab_engines", "netlab_course", "netlab_classroom")
 LEFT_OUT = {
     IMPORT_ROOT / "netlab" / "carried",
     IMPORT_ROOT / "netlab" / "commands",

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from netlab.base.errors import NetlabError
 from netlab.base.units import BITS_PER_BYTE, NS_PER_S, US_PER_MS, mbps_to_bps, rate_mbps
 from netlab.base.values import is_number, short_repr, to_python
-from netlab.traffic.own_calls import caller
 from netlab_engines.library import wire_format
 from netlab_engines.sockets.tcp_info import INFINITE_SSTHRESH, UNKNOWN_U32
+from netlab_user_code.method_calls import caller
 
 START, ACK, LOSS, TIMEOUT, UNDO = range(5)
 MAY_GROW, APP_LIMITED, IS_NEW, ACCURATE_ECN = 1, 2, 4, 8

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from netlab.traffic.delivery import LENGTH, DeliveryLog, ProgramInterface
-from netlab.traffic.own_calls import Part, caller
 from netlab_engines.library.wire_format import PROGRAM_QUESTION, PROGRAM_REPLY, ProgramEvent
+from netlab_user_code.delivery import LENGTH, DeliveryLog, ProgramInterface
+from netlab_user_code.method_calls import Part, caller
 
 
 class ProgramPair:

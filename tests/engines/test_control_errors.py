@@ -11,9 +11,9 @@ import pytest
 import netlab as nl
 from netlab.base.errors import NotHereError, RunError, ScenarioError
 from netlab.runs.sweeps import SweepError
-from netlab.traffic import own_calls as own
-from netlab.traffic.delivery import ProgramInterface
 from netlab_engines.library.control import Ack, FlowInterface, Loss
+from netlab_user_code import method_calls
+from netlab_user_code.delivery import ProgramInterface
 from tests.engines.controls import Control, Reno, path, run
 
 pytestmark = pytest.mark.library
@@ -93,7 +93,7 @@ def test_unknown_field_and_exit_are_reported(wrong: Any, message: str) -> None:
 
 @pytest.mark.parametrize("given", [Ack, Loss, FlowInterface, ProgramInterface])
 def test_unknown_field_is_reported_with_the_known_fields(given: Any) -> None:
-    names = own.NAMES[given.__name__]
+    names = method_calls.NAMES[given.__name__]
     assert names == getattr(given, "_fields", names)
     assert all(hasattr(given, name) for name in names)
 
@@ -122,7 +122,7 @@ def test_class_that_needs_arguments_is_reported_before_the_run() -> None:
 
 
 def test_a_loop_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "MAX_CALL_S", 0.3)
+    monkeypatch.setattr(method_calls, "MAX_CALL_S", 0.3)
 
     class Endless(Control):
         def on_ack(self, ack: Any) -> None:

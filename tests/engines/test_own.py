@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import RunError
-from netlab.traffic import own_calls as own
 from netlab_engines.library.control import Ack, Loss
+from netlab_user_code import method_calls
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own_control.md"
 
@@ -49,4 +49,4 @@ def test_method_with_too_few_parameters_is_reported_with_the_required_ones(
     method: str, given: Any, written: str
 ) -> None:
     with pytest.raises(RunError, match=re.escape(f"write def {written}.")):
-        own.caller("h1-h2", Fewer, "control").call(method, 0, *given)
+        method_calls.caller("h1-h2", Fewer, "control").call(method, 0, *given)

@@ -11,9 +11,8 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import NetlabError, RunError, ScenarioError
-from netlab.traffic import delivery
-from netlab.traffic import own_calls as own
 from netlab_engines.library import program_pair
+from netlab_user_code import delivery, method_calls
 
 PIECE_BYTES = 1000
 TIMEOUT_S = 0.1
@@ -229,7 +228,7 @@ def test_mistakes_in_a_program_end_the_run_with_a_sentence(wrong: Any, message: 
 
 @pytest.mark.library
 def test_a_program_that_computes_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "MAX_CALL_S", 0.3)
+    monkeypatch.setattr(method_calls, "MAX_CALL_S", 0.3)
 
     class Endless(Receiver):
         def on_datagram(self, now_s: float, data: bytes) -> None:

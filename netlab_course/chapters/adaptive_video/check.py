@@ -13,7 +13,6 @@ from netlab.base.errors import NetlabError
 from netlab.base.values import is_number, to_python
 from netlab.network.trace import Trace
 from netlab.runs.replications import interval
-from netlab.traffic.own_calls import RemoteObject
 from netlab_course.answers import answer_in_words, error_in_words, is_stub
 from netlab_course.chapters.adaptive_video import settings
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, STALL_COST_MBPS, Player, experience_mbps
@@ -23,6 +22,7 @@ from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import MAX_SEEDS, MIN_SEEDS, VERDICTS
 from netlab_course.rounded_intervals import places
+from netlab_user_code.method_calls import RemoteObject
 
 PROVIDED_RULES = {
     "Throughput": settings.Throughput(),

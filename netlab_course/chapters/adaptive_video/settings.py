@@ -13,9 +13,9 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.traffic import Tcp
-from netlab.traffic.own_calls import RemoteObject
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, Player
 from netlab_course.own_numbers import OwnNumbers
+from netlab_user_code.method_calls import RemoteObject
 
 DELAY_MS, QUEUE_PACKETS, RTT_MS = 10, 150, 40.0
 STEP_S, MIN_MBPS = 2.0, 0.1

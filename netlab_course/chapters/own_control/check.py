@@ -20,7 +20,6 @@ from netlab.runs import experiment
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 from netlab.traffic.own import is_own, own_name
-from netlab.traffic.own_calls import has_method
 from netlab.traffic.tcp import CONTROL_METHODS
 from netlab_course.answers import answer_in_words
 from netlab_course.chapters.own_control import experiments, settings
@@ -30,6 +29,7 @@ from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
+from netlab_user_code.method_calls import has_method
 
 Runs = dict[str, Any]
 FIRST_LOSS_S, SLOW_START_S = 1, 2

@@ -18,12 +18,12 @@ from typing import Any
 from netlab.base.errors import NetlabError
 from netlab.base.units import NS_PER_S
 from netlab.base.values import short_repr
-from netlab.traffic.delivery import NO_TIMER, DeliveryLog, ProgramInterface
 from netlab.traffic.own import own_name, own_problems
-from netlab.traffic.own_calls import Part, caller
 from netlab.traffic.program import PROGRAM_METHODS
 from netlab_course.answers import answer_in_words, is_stub
 from netlab_course.chapters.reliable_transfer.programs import PIECE_BYTES
+from netlab_user_code.delivery import NO_TIMER, DeliveryLog, ProgramInterface
+from netlab_user_code.method_calls import Part, caller
 
 ONE_WAY_S = 0.05
 MAX_EVENTS = 10_000

@@ -10,7 +10,6 @@ import pandas as pd
 
 from netlab import theory
 from netlab.base.errors import NetlabError
-from netlab.base.time_limit import TimeIsUpError, call_within
 from netlab.base.values import short_repr
 from netlab.traffic.program import PROGRAM_METHODS
 from netlab_course.answers import answer_in_words, error_in_words
@@ -22,6 +21,7 @@ from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
+from netlab_user_code.time_limit import TimeIsUpError, call_within
 
 HEADER_BYTES = 42
 SCHEDULE_ENTRIES = ("pieces", "lost", "twice", "late_s")

@@ -8,10 +8,10 @@ from typing import Any, Literal, NoReturn, Protocol
 
 from netlab.base.errors import NetlabError, RunError, one_of
 from netlab.base.location import PACKAGES, is_own_file
-from netlab.base.time_limit import TimeIsUpError, call_often_within, call_within
 from netlab.base.units import NS_PER_S
 from netlab.base.values import short_repr
 from netlab.traffic.own import new_object, own_name
+from netlab_user_code.time_limit import TimeIsUpError, call_often_within, call_within
 
 MAX_CALL_S = 10.0
 Part = Literal["control", "sender", "receiver", "rule"]

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from netlab.base import time_limit
-from netlab.base.time_limit import TimeIsUpError, call_often_within, call_within
+from netlab_user_code import time_limit
+from netlab_user_code.time_limit import TimeIsUpError, call_often_within, call_within
 
 LIMIT_S = 0.05
 
