@@ -16,7 +16,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from netlab_engines.kernels import cache
-from tests import outputs
+from tests import outputs, shared_runs
 
 # How fast a busy machine draws examples says nothing about netlab.
 settings.register_profile("netlab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -32,7 +32,7 @@ collect_ignore = ["netlab_engines/library/browser.py"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Run every experiment anew, and let an output that says the same pass as equal."""
+    """Run every experiment anew in each session, and let an output that says the same pass as equal."""
     # A shell starts what it puts into the background with Ctrl-C ignored, and programs that tests start inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # The workers of pytest-xdist take over what their parent has set.
@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
         _live_in_a_directory_of_our_own(config)
     if not config.pluginmanager.hasplugin("nbval"):
         return
-    from nbval.plugin import IPyNbCell, transform_streams_for_comparison
+    from nbval.plugin import IPyNbCell, IPyNbFile, transform_streams_for_comparison
 
     exactly = IPyNbCell.compare_outputs
 
@@ -52,6 +52,14 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
     IPyNbCell.compare_outputs = compare_outputs
+    start_kernel = IPyNbFile.setup
+
+    def setup(file: Any) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(shared_runs.DIRECTORY, str(shared_runs.session_directory()))
+            start_kernel(file)
+
+    IPyNbFile.setup = setup
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -109,6 +117,8 @@ def _live_in_a_directory_of_our_own(config: pytest.Config) -> None:
     for variable, name in places.items():
         (Path(home.name) / name).mkdir(exist_ok=True)
         os.environ[variable] = str(Path(home.name) / name)
+    shared_runs.session_directory().mkdir()
+    shared_runs.write_startup_file(Path(home.name) / "ipython")
     # A guest booted ahead for a run that never comes takes the processor from the other tests.
     os.environ.setdefault("NETLAB_WARM", "0")
 
