@@ -17,6 +17,7 @@ import zstandard
 
 import netlab
 from netlab_course.lab_command import DEFAULTS
+from tests.built_page import require_page
 
 ROOT = Path(netlab.__file__).parents[1]
 PROGRAM = """
@@ -287,10 +288,7 @@ def test_texts_that_are_lists_of_lines_are_joined_when_a_notebook_is_opened(in_a
 
 @pytest.fixture
 def page() -> Path:
-    page = ROOT / "build" / "lite"
-    if not (page / "index.html").is_file():
-        pytest.skip("make lite makes the page")
-    return page
+    return require_page()
 
 
 def test_the_page_has_its_own_python_and_contacts_no_other_site(page: Path, lite: ModuleType) -> None:
@@ -334,13 +332,13 @@ def test_imports_of_a_chapter_are_compiled_and_loaded_ahead(page: Path) -> None:
 
 
 @pytest.mark.library
-def test_runs_in_pyodide_give_the_numbers_that_they_give_here(tmp_path: Path) -> None:
-    whole, page = (ROOT / "build" / place / "static" / "pyodide" for place in ("parts/page", "lite"))
+def test_runs_in_pyodide_give_the_numbers_that_they_give_here(page: Path, tmp_path: Path) -> None:
     node = shutil.which("node")
-    if not page.is_dir() or node is None:
-        pytest.skip("make lite makes the page")
+    if node is None:
+        pytest.skip("Node.js runs it")
     (tmp_path / "program.py").write_text(PROGRAM)
-    inside = [node, str(ROOT / "tests" / "in_pyodide.mjs"), str(whole), str(page), str(tmp_path / "program.py")]
+    pyodide = [str(place / "static" / "pyodide") for place in (ROOT / "build" / "parts" / "page", page)]
+    inside = [node, str(ROOT / "tests" / "in_pyodide.mjs"), *pyodide, str(tmp_path / "program.py")]
     output = [
         subprocess.run(command, capture_output=True, text=True, check=True, timeout=600, cwd=ROOT).stdout
         for command in (inside, [sys.executable, str(tmp_path / "program.py")])

@@ -18,10 +18,10 @@ import pytest
 from netlab_course import copies
 from tests.browser import bidi
 from tests.browser.bidi import Browser
+from tests.built_page import require_page
 from tests.waiting import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "build" / "lite"
 PANEL = "[...(globalThis.jupyterapp?.shell.widgets('main') ?? [])].find(panel => panel.isVisible && panel.context)"
 """The notebook in sight, in JavaScript. JupyterLab's own `currentWidget` is null until something has the focus."""
 NOTEBOOK = f"{PANEL}.content"
@@ -49,9 +49,8 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def page() -> Iterator[str]:
     """The address of the page that `make lite` has made, which ends in a slash."""
-    if not (PAGE / "index.html").is_file():
-        pytest.skip("make lite makes the page")
-    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=str(PAGE))) as server:
+    page = require_page()
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=str(page))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
