@@ -213,6 +213,8 @@ def repeat(
     >>> table.groupby("rate_mbps")["goodput_mbps"].agg(nl.interval)  # doctest: +SKIP
     """
     chosen, wrong = _seeds(seeds)
+    if isinstance(traffic, (int, range)):  # the seeds without their name
+        traffic, wrong = None, [f"write the name of the seeds: seeds={traffic!r}", *wrong]
     run_options: dict[str, Any] = {"executor": executor, "fresh": fresh, "engine": engine, "progress": progress}
     if _are_cases(network):
         others = {"traffic": traffic, "duration_s": duration_s, "sysctls": sysctls, "changes": changes}

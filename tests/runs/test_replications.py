@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,14 @@ def test_the_seeds_may_be_named(swept: list[Any], seeds: Any) -> None:
 def test_invalid_seeds_are_reported_before_anything_runs(swept: list[Any], seeds: Any, words: str) -> None:
     with pytest.raises(ScenarioError, match=words):
         nl.repeat(NETWORK, TRAFFIC, seeds=seeds)
+    assert not swept
+
+
+@pytest.mark.parametrize("seeds", [10, range(1, 9)])
+@pytest.mark.parametrize("network", [NETWORK, nl.Scenario(NETWORK, TRAFFIC), {"a": nl.Scenario(NETWORK, TRAFFIC)}])
+def test_seeds_without_their_name_are_asked_for_it(swept: list[Any], network: Any, seeds: Any) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(f"write the name of the seeds: seeds={seeds}")):
+        nl.repeat(network, seeds)
     assert not swept
 
 
