@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from concurrent import futures
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from netlab import engines
 from netlab.base.arguments import explain_bad_arguments
@@ -19,10 +19,6 @@ from netlab.engines import Engine
 from netlab.measure.results import Run
 from netlab.runs import experiment
 from netlab.runs.scenario import Scenario
-
-if TYPE_CHECKING:
-    # A run that is not part of a sweep needs no cache.
-    from netlab.runs.cache import RunCache
 
 Label = TypeVar("Label", bound=Hashable)
 P = ParamSpec("P")
@@ -162,13 +158,14 @@ def sweep(
     >>> runs = nl.sweep(scenarios)  # doctest: +SKIP
     >>> losses = {rate_mbps: run.flows.loss_rate[0] for rate_mbps, run in runs.items()}  # doctest: +SKIP
     """
-    from netlab.runs import cache as run_cache
+    from netlab.runs import cache as run_cache  # a run that is not part of a sweep needs no cache
 
     labelled = _validate(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
     cache_keys: dict[Any, str | None] = {}
     keys: dict[Any, str] = {}
     found: dict[str, Run] = {}
     failures: dict[str, BaseException] = {}
+    unkept: NetlabError | None = None
 
     def finished_runs() -> dict[Any, Run]:
         """Return the runs that have finished so far, by label."""
@@ -200,10 +197,15 @@ def sweep(
                         conditions, found[key] = outcome
                         # A machine of a cluster may have another kernel or netlab: its run is valid, but not under this machine's key.
                         if conditions == todo[key].conditions and key in cache_keys.values():
-                            _store(cache, key, found[key])
+                            try:
+                                cache.store(key, found[key])
+                            except NetlabError as error:
+                                unkept = error
                     report(len(found) + len(failures), len(distinct))
     except KeyboardInterrupt:
         raise SweepInterrupted(finished_runs(), len(labelled), kept=None not in cache_keys.values()) from None
+    if unkept:
+        warnings.warn(f"Runs of this sweep will not be there the next time. {unkept}", stacklevel=3)
     if failures:
         failed = {label: failures[key] for label, key in keys.items() if key in failures}
         raise SweepError(finished_runs(), failed) from next(
@@ -335,11 +337,3 @@ def _run_task(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:
     runner = engines.choose(task.engine)
     run = experiment.run(task.scenario, engine=runner, progress=False, cancel=cancel)
     return run_cache.conditions(runner), run
-
-
-def _store(cache: "RunCache", key: str, run: Run) -> None:
-    """Store a run in the cache; warn if that fails."""
-    try:
-        cache.store(key, run)
-    except NetlabError as error:
-        warnings.warn(f"This sweep's runs will not be there the next time. {error}", stacklevel=3)

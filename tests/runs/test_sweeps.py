@@ -381,6 +381,16 @@ def test_a_sweep_without_a_writable_cache_still_runs(log: Path, monkeypatch: pyt
         assert len(nl.sweep([udp(1)], engine=FakeEngine(log))) == 1
 
 
+def test_a_full_disk_is_reported_once_for_all_runs_of_a_sweep(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_cache: object, key: str, _run: Any) -> None:
+        raise NetlabError(f"{key}.json cannot be written: No space left on device")
+
+    monkeypatch.setattr(RunCache, "store", refuse)
+    with pytest.warns(UserWarning, match="No space left on device") as warned:
+        assert len(nl.sweep([udp(1), udp(2), udp(3)], engine=FakeEngine(log))) == 3
+    assert len(warned) == 1
+
+
 @pytest.mark.parametrize("executor", [futures.ThreadPoolExecutor, futures.ProcessPoolExecutor])
 def test_any_executor_will_do_and_stays_open(log: Path, executor: type[futures.Executor]) -> None:
     """Threads or processes; whoever made an executor closes it."""
