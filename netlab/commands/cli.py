@@ -49,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 for success, 2 for a mistake in a scenario or in the options, 130 after Ctrl-C, else 1.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if reconfigure := getattr(sys.stdout, "reconfigure", None):
+        reconfigure(errors="replace")  # the code page of a redirected output on Windows has no ✓
     try:
         options = _options(words)
         with signals_raise_system_exit():

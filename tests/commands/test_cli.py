@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -48,6 +49,17 @@ def test_the_rule_that_no_command_imports_another_knows_every_command(request):
     settings = (request.config.rootpath / "pyproject.toml").read_text()
     independent = settings.partition('name = "No command imports another"')[2].partition("[[tool")[0]
     assert all(f'"{module}"' in independent for _, module in cli.commands().values())
+
+
+def test_marks_that_the_output_cannot_encode_are_replaced():
+    program = (
+        "import sys, types\nfrom netlab.commands import cli\n"
+        "module = sys.modules['marks'] = types.ModuleType('marks')\nmodule.main = lambda options: print('✓ done') or 0\n"
+        "cli.commands = lambda: {'marks': ('print a mark', 'marks')}\nsys.exit(cli.main(['marks']))"
+    )
+    windows = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=windows, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, [b"?", b"done"]), done.stderr
 
 
 def test_perf_starts_without_the_large_packages():
