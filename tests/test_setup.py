@@ -6,8 +6,10 @@ import json
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
+import venv
 
 import pytest
 
@@ -16,6 +18,7 @@ from netlab_engines.distributions import ARCH, FEDORA, PACKAGES, SUSE
 from netlab_engines.kernels import library_kernel, pocket_kernel, recipes
 from tests.programs import ROOT
 from tests.set_up import never, without
+from tests.waiting import wait_for
 
 PROGRAMS = ["gcc", "flex"]
 
@@ -145,6 +148,24 @@ def test_failed_kernel_build_keeps_packages_and_an_interrupt_removes_them(
     assert setup.STAMP.exists() is kept
 
 
+def test_a_second_interrupt_leaves_no_part_of_an_environment(monkeypatch, setup, own_environment):
+    def build(**_more):
+        assert wait_for(own_environment.exists)
+        raise KeyboardInterrupt
+
+    remove = setup.shutil.rmtree
+
+    def interrupt_and_remove(*words, **more):
+        os.kill(os.getpid(), signal.SIGINT)
+        remove(*words, **more)
+
+    monkeypatch.setattr(setup.building, "build", build)
+    monkeypatch.setattr(setup.shutil, "rmtree", interrupt_and_remove)
+    with pytest.raises(KeyboardInterrupt):
+        setup.make_environment_and_kernels(need_environment=True, kinds=["library"])
+    assert not own_environment.exists()
+
+
 def test_a_user_without_sudo_gets_the_line_for_the_administrator(monkeypatch, setup):
     without(monkeypatch, setup, "sudo")
     monkeypatch.setattr(setup.os, "geteuid", lambda: 1000)
@@ -234,6 +255,15 @@ def test_a_directory_that_is_no_environment_is_not_kept(monkeypatch, setup, tmp_
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
     assert setup.environment_minor() is None
+
+
+def test_an_environment_that_lost_its_pip_is_made_again(monkeypatch, setup, tmp_path):
+    venv.create(tmp_path / ".venv", symlinks=True)
+    monkeypatch.setattr(setup, "VENV", tmp_path / ".venv")
+    assert setup.environment_minor() is None
+    packages = next((tmp_path / ".venv/lib").glob("python*/site-packages"))
+    (packages / "pip.py").touch()
+    assert setup.environment_minor() == sys.version_info.minor
 
 
 def test_every_pin_is_exact():

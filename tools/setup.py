@@ -55,6 +55,7 @@ SECONDS_PER_PACKAGE = 0.4
 SYSTEM_ONLY, LAB, RELEASE, IMAGE = "--system", "--lab", "--release", "--image"
 UNPACK = f"{sys.executable} -m netlab_kernel.command unpack FILE"
 RUN_AGAIN = "Then run make again."
+LEAVING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class SetupError(Exception):
@@ -107,7 +108,8 @@ def environment_is_ready() -> bool:
 
 def environment_minor() -> int | None:
     """Return the minor version of the environment's Python; None without an environment that works and can be kept."""
-    program = "import sys; print(sys.version_info[1], sys.prefix)"
+    # Without pip no package can be installed: someone, or something, has deleted a part of the environment.
+    program = "import sys, pip; print(sys.version_info[1], sys.prefix)"
     try:
         done = subprocess.run([VENV / "bin/python", "-I", "-c", program], check=True, capture_output=True, text=True)
         minor, prefix = done.stdout.rstrip("\n").split(" ", 1)
@@ -304,12 +306,17 @@ class Environment:
         STAMP.write_text(environment_stamp(self._minor))
 
     def stop(self) -> None:
-        """End the process and remove an incomplete environment."""
-        if self.running():
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        if self._fresh and not STAMP.exists():
-            shutil.rmtree(VENV, ignore_errors=True)
+        """End the process and remove an incomplete environment; a second Ctrl-C does not stop that."""
+        before = {number: signal.signal(number, signal.SIG_IGN) for number in LEAVING}
+        try:
+            if self.running():
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait()
+            if self._fresh and not STAMP.exists():
+                shutil.rmtree(VENV, ignore_errors=True)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 # Progress -----------------------------------------------------------------------------------------------------
