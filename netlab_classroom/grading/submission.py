@@ -29,6 +29,7 @@ MAX_OUTPUTS = 20
 PREDICT = "predict"
 """The cell with a chapter's predictions."""
 TIMING_MAGICS = ("time", "timeit", "capture", "prun")
+ASKS = re.compile(r"(\.\.\.|…)$", re.MULTILINE)
 VALIDATION = re.compile(r"[ \t]*#.*(NBVAL|PYTEST_VALIDATE)")
 """Comments that tell nbval to skip a cell or its output."""
 
@@ -448,7 +449,8 @@ def _without_heading_marks(text: str) -> list[str]:
 def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> LayoutDifferences:
     """Return the differences between a submission and the student's original notebook `handed_out`: sentences about
     deleted, doubled, edited and moved cells, the ids of edited check cells, and the cells that the student added; only
-    one sentence if no cell has an original id. Cells with the ids in `answers` are expected to change.
+    one sentence if no cell has an original id. Cells with the ids in `answers`, and others that ask for something (a
+    prediction, an optional exercise), are expected to change.
 
     Parameters
     ----------
@@ -467,7 +469,9 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
     edited = [
         cell.id
         for cell in submission.cells
-        if cell.id in master.keys() - answers and not are_equal(cell.source, _with_begin(master[cell.id], cell))
+        if cell.id in master.keys() - answers
+        and not are_equal(cell.source, _with_begin(master[cell.id], cell))
+        and not ASKS.search(master[cell.id].source)
     ]
     checks = [name for name in edited if name.endswith("-check")]
     places = {cell.id: place for place, cell in enumerate(handed_out)}

@@ -64,6 +64,20 @@ def test_slow_reading_is_ended() -> None:
     short.close()
 
 
+def test_a_cell_that_asks_for_something_is_not_reported_as_edited(tmp_path: Path) -> None:
+    """Students predict, and do optional exercises, which are not graded."""
+    handed_out = [
+        Cell("predict", "code", "my_mbps = ...\npredict(my_mbps)"),
+        Cell("optional", "code", "def f(x):\n    ..."),
+        Cell("optional-words", "markdown", f"Why?\n\n{PROMPT}"),
+        Cell("limit", "code", "limit_mbps = 3"),
+    ]
+    cells = [code(f"{cell.source} # changed", cell.id) for cell in handed_out]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells}))
+    notes = submission.layout(submission.read_submission(tmp_path / "a.ipynb"), handed_out, []).notes
+    assert notes == ("Edited cells (the instructor's were used): limit.",)
+
+
 def test_ctrl_c_does_not_wait_for_a_text(reader: Helper) -> None:
     helper.stop_requested.set()
     try:
