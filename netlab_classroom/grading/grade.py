@@ -24,6 +24,8 @@ from netlab_classroom.grading.text import one_line, unescape_formula
 from netlab_engines.kernels import pocket_kernel
 
 RESULTS = "results"
+NO_COMMENT = "Read by a person."
+"""The feedback on a written answer whose reviewer gave points and no comment."""
 REVIEW_COLUMNS = ("student", "exercise", "title", "of", "points", "comment", "words", "answer", "model")
 """The column `words` has a fingerprint of the answer to which the points belong."""
 REVIEW_NEEDED = ("student", "exercise", "points", "words")
@@ -323,7 +325,7 @@ def with_review(graded: GradedClass, points: Mapping[tuple[str, str], ReviewPoin
                     changed.append(f"{place[0]} ({place[1]})")
                 else:
                     status = marking.PASSED if given.points == mark["of"] else marking.FAILED
-                    sentences = [given.comment or "Read by a person."]
+                    sentences = [given.comment or NO_COMMENT]
                     marks.append({**mark, "points": given.points, "status": status, "sentences": sentences})
                     continue
             marks.append(mark)

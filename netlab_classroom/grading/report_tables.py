@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netlab_classroom.grading import marking
-from netlab_classroom.grading.grade import REVIEW_COLUMNS, GradedClass
+from netlab_classroom.grading.grade import NO_COMMENT, REVIEW_COLUMNS, GradedClass
 from netlab_classroom.grading.master import WORDS
 from netlab_classroom.grading.roster import RosterEntry
 from netlab_classroom.grading.text import escape_formula
@@ -271,11 +271,14 @@ def _summary(result: Mapping[str, Any], named: Mapping[str, str]) -> str:
 
 def _outcome(mark: Mapping[str, Any]) -> str:
     """Return the status and the points of an exercise (`mark` has the fields of ExerciseMark) as text, such as "passed,
-    2 of 2"; for an answer that waits for a review only the points that it can have, such as "..., of 2".
+    2 of 2", with the reviewer's comment on a written answer; for an answer that waits for a review only the points that
+    it can have, such as "..., of 2".
     """
     if mark["status"] == marking.REVIEW:
         return f"{mark['status']}, of {points_text(mark['of'])}"
-    return f"{marking.shown_status(mark)}, {points_text(mark['points'])} of {points_text(mark['of'])}"
+    comment = mark["sentences"][0] if is_written_answer(mark) else NO_COMMENT
+    given = f"{marking.shown_status(mark)}, {points_text(mark['points'])} of {points_text(mark['of'])}"
+    return given if comment == NO_COMMENT else f"{given} ({comment})"
 
 
 def table_text(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -103,6 +103,17 @@ def test_points_that_a_person_gave_count_and_stay_in_the_review(graded: GradedCl
     assert (kept["points"], kept["comment"]) == ("1.5", "Good.")
 
 
+def test_moodle_gets_the_comments_of_a_reviewer(graded: GradedClass) -> None:
+    (first, second) = rows(report_tables.review_csv(graded))
+    read = {
+        ("anna", "why-words"): grade.ReviewPoints(1.5, "Good.", first["words"]),
+        ("ben", "why-words"): grade.ReviewPoints(2, "", second["words"]),
+    }
+    feedback = [row["Feedback comments"] for row in rows(report_tables.moodle_csv(grade.with_review(graded, read)))]
+    assert "; why-words: partly correct, 1.5 of 2 (Good.); " in feedback[0]
+    assert "; why-words: passed, 2 of 2; " in feedback[1]
+
+
 def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: GradedClass) -> None:
     moodle = {row["Email address"]: row[graded.master.stem] for row in rows(report_tables.moodle_csv(graded))}
     assert moodle == {"anna@example.org": "6", "ben@example.org": "1", "cleo@example.org": "0"}
