@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pandas as pd
+
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import plain
 from netlab_classroom.grading.examiner import Exercise
@@ -21,6 +23,7 @@ PARTLY = "partly correct"
 """The status in reports of a failed answer that has some of its points."""
 STATUSES = (PASSED, FAILED, NOT_ATTEMPTED, TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW, NOT_GRADED)
 SHOWN_STATUSES = (PASSED, PARTLY, *STATUSES[1:])
+MAX_SHOWN_VALUES = 8
 ADDRESS = re.compile(
     r" object at 0x[0-9a-f]+"
 )  # an address changes each time, and a second grading must give the same bytes
@@ -215,11 +218,16 @@ def expected_text(check: Check) -> str:
 
 
 def format_answer(answer: Any, check: Check) -> str:
-    """Return the value of an answer as text of at most about 80 characters: a number with the unit of its check, "a
-    function" for a recorded one, any other value as Python writes it, without addresses in memory.
+    """Return the value of an answer as text: a number with the unit of its check, "a function" for a recorded one, "a
+    table of ... rows", these for each value of a list with tables, and any other value as Python writes it, without
+    addresses in memory and cut to 80 characters.
     """
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         if isinstance(answer, RecordedFunction):
             return "a function"
+        if isinstance(answer, pd.DataFrame):
+            return f"a table of {len(answer)} rows"
+        if isinstance(answer, list) and any(isinstance(value, pd.DataFrame) for value in answer):
+            return ", ".join(format_answer(value, check) for value in answer[:MAX_SHOWN_VALUES])
         return ADDRESS.sub("", repr(answer))[:80]
     return with_unit(float(answer), check.unit) if isinstance(check, Number) and math.isfinite(answer) else repr(answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from netlab.base.errors import NetlabError
@@ -26,6 +27,14 @@ def test_an_answer_is_shown_without_its_place_in_memory() -> None:
     assert marking.format_answer(Frame(), check).endswith("Frame>")
     assert "0x" not in marking.format_answer([Frame(), {"x": Frame()}], check)
     assert marking.format_answer(1000.0, check) == "1000 bytes"
+
+
+def test_an_answer_with_a_table_is_shown_with_its_interval_and_its_verdict() -> None:
+    check = Number(name="share", expected=lambda: 1.0, unit="Mbit/s", tolerance=0.01, hints=["Count."])
+    table = pd.DataFrame({name: range(10) for name in ("seed", "src", "dst", "goodput_mbps", "loss_rate")})
+    shown = marking.format_answer([table, (0.154, 0.0027), "An interval below 0.1.", "supported"], check)
+    assert shown == "a table of 10 rows, (0.154, 0.0027), 'An interval below 0.1.', 'supported'"
+    assert marking.format_answer(table, check) == "a table of 10 rows"
 
 
 def test_each_condition_has_its_share_of_the_points() -> None:
