@@ -309,13 +309,13 @@ class EarlyExits:
 
     def _command(self, process: EarlyExit) -> str:
         """Return the command of a failed process as a user typed it. If the process is a shell that was to run the
-        command, it is the command of its last failed child, else the name of the program that the shell did not find,
-        else "a command in the background".
+        command, it is the command of its last failed child (which may be such a shell, too), else the name of the
+        program that the shell did not find, else "a command in the background".
         """
         if not process.flags & NO_PROGRAM or process.is_daemon():
             return command_line(process.words)
         if (child := self._child(process)) is not None:
-            return command_line(child.words)
+            return self._command(child)
         missing = NOT_FOUND.fullmatch(last_line(process.error))
         return missing["program"] if missing else "a command in the background"
 

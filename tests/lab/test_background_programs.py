@@ -121,6 +121,25 @@ def test_commands_with_an_ampersand_that_fail_are_reported_with_the_reason(
     ]
 
 
+@pytest.mark.slow
+def test_a_loop_in_the_background_is_reported_by_the_program_that_failed(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines, _ = reported(
+        """
+        h1.cmd("for n in 1 2; do nosuch $n; done &")
+        h2.cmd("for n in 1; do (cd /tmp; nosuch) | sort; nosuch $n; done > log 2>&1 &")
+        time.sleep(2)
+        """,
+        place,
+        capsys,
+    )
+    assert sorted(lines) == [
+        "h1: nosuch exited with status 127: command not found",
+        "h2: nosuch exited with status 127: command not found",
+    ]
+
+
 def test_the_line_comes_while_the_script_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (place / "case.py").write_text(
         textwrap.dedent(START) + 'kept = h2.popen("./nothing")\ntime.sleep(1)\nprint("late")\n'
