@@ -109,6 +109,18 @@ def test_vlans_and_telnet_work_with_the_replacements(lab: Lab) -> None:
     assert "Connection refused" in refused and "Connected" not in refused
 
 
+@pytest.mark.slow
+def test_telnet_carries_lines_of_text_as_the_real_program_does(lab: Lab) -> None:
+    """A request by hand is the usual first look at HTTP (RFC 9112); Debian's telnet 2.4 prints the same for it."""
+    lab["h2"].start("python3 -m http.server 8080")
+    lab.advance(1)
+    words = f"telnet {lab['h2'].address} 8080"
+    own = lab["h1"].run(f"(printf 'GET /nosuch HTTP/1.0\n\n'; sleep 1) | {OWN}/{words} 2>&1")
+    assert "Escape character is '^]'.\nHTTP/1.0 404 File not found\n" in own.replace("\r", ""), own
+    assert own.endswith("Connection closed by foreign host.\n")
+    assert lab["h1"].run(f"{OWN}/{words} < /dev/null 2>&1").splitlines()[-1] == "Connection closed by foreign host."
+
+
 @pytest.mark.parametrize(
     "words",
     [
