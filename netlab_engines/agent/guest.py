@@ -22,6 +22,7 @@ RB_POWER_OFF = 0x4321FEDC
 RNDRESEEDCRNG = 0x5207
 GRID_S = 0.01
 STAGE = "/tmp"
+CPUS, COMPLETE_CPUS = "/proc/cpuinfo", "/run/cpuinfo"
 WRITTEN_FILES = "/run/netlab/written"
 """A directory of the files that the guest has written outside the host's directories, by their paths in the guest."""
 
@@ -39,7 +40,9 @@ def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
 
 
 def bind(source: str, target: str) -> None:
-    """Make the directory `source` visible at the directory `target` as well. Raises OSError if the kernel refuses."""
+    """Make the directory or file `source` visible at the directory or file `target` as well. Raises OSError if the
+    kernel refuses.
+    """
     if libc.mount(os.fsencode(source), os.fsencode(target), b"", MS_BIND, b"") != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"bind {source} to {target}: {os.strerror(number)}")
@@ -75,6 +78,7 @@ def enter_overlay(folder: str, shared: list[str]) -> None:
     os.rmdir("/.old")
     if not os.path.exists("/dev/fd"):
         os.symlink("/proc/self/fd", "/dev/fd")
+    end_cpu_description()
 
 
 def share(root: str, folder: str, shared: list[str]) -> None:
@@ -97,6 +101,19 @@ def share(root: str, folder: str, shared: list[str]) -> None:
     mount("hostfs", root + run, run, MS_RDONLY)
     os.makedirs(root + WRITTEN_FILES)
     bind(f"{STAGE}/upper", root + WRITTEN_FILES)
+
+
+def end_cpu_description() -> None:
+    """Show an empty line at the end of /proc/cpuinfo, as other kernels do after each processor. Raises OSError if the
+    kernel refuses.
+
+    `ps -ef`, `ps aux`, `top` and `vmstat` (procps 4) fail without that line, which User-Mode Linux does not print.
+    """
+    with open(CPUS) as file:
+        text = file.read()
+    with open(COMPLETE_CPUS, "w") as file:
+        file.write(f"{text.rstrip()}\n\n")
+    bind(COMPLETE_CPUS, CPUS)
 
 
 def forget_start_up() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -35,6 +36,8 @@ COMMANDS = f"{replacements.HOME}/commands"
 END_S = 0.05
 """The virtual time in s in which programs that outlive their script can write their last output."""
 SHARED_MEMORY = "/dev/shm"
+HOST_NAME = "localhost"
+"""The name of the machine outside its hosts, the same everywhere and known to /etc/hosts."""
 SYSTEM_FILES = ("/etc/hosts", "/etc/network/interfaces", "/etc/mtab", "/etc/.pwd.lock", "/etc/ld.so.cache")
 """Files that netlab, Mininet and programs write on their own account, not for the script."""
 SYSTEM_MEMORY_PREFIXES = ("sem.", "psm_", "pymp-", "pulse-shm-")
@@ -67,14 +70,15 @@ class Script:
 
     def _command(self, words: list[str], seed: int, home: str) -> tuple[list[str], dict[str, str]]:
         """Prepare the guest for a script: seed its random draws with `seed`, wait for MIN_PROGRAM_START_S s of its
-        clock, install replacements of programs and netlab's start-up of Python, note the files that exist, and block
-        SIGINT. Return a tuple of the program and arguments that run the script, and its environment variables. `words`
+        clock, install replacements of programs and netlab's start-up of Python, set the hostname, note the files that
+        exist, and block SIGINT. Return a tuple of the program and arguments that run the script, and its environment variables. `words`
         are the script's path and arguments, and `home` is its home directory.
         """
         self._channel.new_seed(seed)
         time.sleep(max(0.0, MIN_PROGRAM_START_S - time.monotonic()))
         self._start_s = script_start_ns(time.monotonic_ns()) / NS_PER_S
         path = replacements.install(replacements.BINARIES)
+        socket.sethostname(HOST_NAME)
         os.makedirs(STARTUP, exist_ok=True)
         with open(f"{STARTUP}/sitecustomize.py", "w") as file:
             file.write(CUSTOMIZE.format(packages=self._packages, folder=str(self._folder), commands=COMMANDS))

@@ -210,6 +210,8 @@ NAMES = """
     print("known", h1.cmd("getent hosts h1 h2").split())
     h2.setIP("10.0.0.77")
     print("moved", h1.cmd("getent hosts h2").split())
+    import socket
+    print("machine", socket.gethostbyname(socket.gethostname()))
     net.stop()
 """
 
@@ -219,6 +221,30 @@ def test_each_host_has_its_name_and_sudo_prints_nothing(tmp_path: Path) -> None:
     assert "names ['h1'] ['h2'] b'h2\\n'" in text, text
     assert "sudo ['h1']" in text, text
     assert "known ['10.0.0.1', 'h1', '10.0.0.2', 'h2']" in text and "moved ['10.0.0.77', 'h2']" in text, text
+    # hosts(5): every machine finds its own name; without it, servers on it fail or wait for a name server.
+    assert "machine 127.0.0.1" in text, text
+
+
+PROCESSES = """
+    from mininet.net import Mininet
+    net = Mininet()
+    h1, h2 = net.addHost("h1"), net.addHost("h2")
+    net.addLink(h1, h2)
+    net.start()
+    h1.cmd("sleep 100 &")
+    print("left", h1.cmd("ps aux | grep '[s]leep 100' | awk '{print $11, $12}'; ps -ef | grep -c '[s]leep 100'").split())
+    h1.cmd("ps -ef | grep '[s]leep 100' | awk '{print $2}' | xargs kill; wait")
+    print("killed", h1.cmd("ps aux | grep -c '[s]leep'").split())
+    print("vmstat", h1.cmd("vmstat > /dev/null; echo $?"))
+    net.stop()
+"""
+
+
+@pytest.mark.slow
+def test_ps_lists_all_processes_for_scripts_that_end_them_by_name(tmp_path: Path) -> None:
+    text = output_of(tmp_path, PROCESSES)
+    assert "left ['sleep', '100', '1']" in text and "vmstat 0" in text, text
+    assert "killed ['0']" in text, text
 
 
 def output_of(folder: Path, script: str) -> str:
