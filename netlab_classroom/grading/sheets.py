@@ -22,6 +22,8 @@ MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"),
     (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
 )  # fmt: skip
+LAST_LINE = "\x1a"
+"""A line behind a table that is in a cell if a quotation mark is not closed."""
 SAMPLE_BYTES = 1000
 MIN_ZERO_SHARE = 0.2
 """Share of zero bytes above which text without a mark is UTF-16."""
@@ -84,16 +86,17 @@ def read_sheet(path: Path, what: str) -> Sheet:
         # Excel's own first line, which names the delimiter.
         delimiter, table = named[1], table[named.end() :]
     lines_before = text.removesuffix(table).count("\n")
-    rows = csv.reader(io.StringIO(table, newline=""), delimiter=delimiter or delimiter_of(table))
+    lines = io.StringIO(f"{table}\n{LAST_LINE}", newline="")
+    rows = csv.reader(lines, delimiter=delimiter or delimiter_of(table))
     try:
-        titles = [cell.strip() for cell in next(rows, [])]
-        found = [
-            (rows.line_num + lines_before, {title: cell.strip() for title, cell in zip(titles, row, strict=False)})
-            for row in rows
-            if any(cell.strip() for cell in row)
-        ]
+        read = [(rows.line_num + lines_before, [cell.strip() for cell in row]) for row in rows]
     except csv.Error as error:
         raise SheetError(f"The {what} {path}:{rows.line_num + lines_before} cannot be read: {error}.") from None
+    if read.pop()[1] != [LAST_LINE]:
+        begins = (read[-1][0] if read else lines_before) + 1
+        raise SheetError(f"The {what} {path} has a quotation mark in line {begins} that is not closed.")
+    (_, titles), *others = read
+    found = [(line, dict(zip(titles, row, strict=False))) for line, row in others if any(row)]
     return Sheet(path, titles, [(line, dict.fromkeys(titles, "") | cells) for line, cells in found], encoding)
 
 

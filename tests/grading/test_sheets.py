@@ -65,6 +65,8 @@ def test_delimiter_line_multiline_cells_and_short_rows_are_read(tmp_path: Path) 
         (b"PK\x03\x04rest", "workbook .*save it as CSV"),
         (b"\xff\xfea", "cannot be read as utf-16"),
         (b'a,b\n"' + b"x" * 200_000, "cannot be read: field larger"),
+        (b'a,b\n1,2\n3,"4\n5,6\n', "a quotation mark in line 3 that is not closed"),
+        (b'"a,b\n1,2\n', "a quotation mark in line 1 that is not closed"),
     ],
 )
 def test_file_that_is_no_table_is_reported_with_the_remedy(data: bytes, message: str, tmp_path: Path) -> None:
