@@ -52,6 +52,8 @@ def sentences(problems: list[Problem], *, stops: bool) -> str:
         ("raise ValueError, 'x'; print 1", "`raise A, b` is Python 2"),
         ("f = lambda (a, b): a; print f", "parentheses around parameters"),
         ("print ur'x'", 'ur"..." is Python 2'),
+        ("x = [str(a) for a in 3, 4]", "`[... for a in b, c]` is Python 2"),
+        ("x = [(a, b) for a, b in [(1, 2)], [(3, 4)] if a for b in 1, 2]", "`[... for a in b, c]` is Python 2"),
     ],
 )
 def test_python_2_is_named_and_the_command_that_converts_it(line: str, words: str, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ OCTAL = "a number that begins with 0 is octal in Python 2; Python 3 writes 0o."
 LONG_NUMBER = "a number with an L at its end is Python 2."
 UR = 'ur"..." is Python 2.'
 TUPLE = "parentheses around parameters are Python 2."
+BARE_TUPLE = "`[... for a in b, c]` is Python 2; Python 3 writes (b, c)."
 TABS = "tabs and spaces are mixed in the indentation, which Python 3 does not accept."
 
 
@@ -65,6 +66,20 @@ def tokens(text: str) -> Iterator[Token]:
     """
     for found in TOKEN.finditer(text):
         yield Token(found.lastgroup or "", found.group(), found.start())
+
+
+@dataclass
+class _Bracket:
+    """An open bracket of a statement, since its beginning or its last `for` or `if`."""
+
+    is_list: bool
+    """True for a bracket of a list."""
+    waits: bool = False
+    """True between the `for` of a list comprehension and its `in`."""
+    values_start: int = -1
+    """The index, in the script's text, of the first character after that `in`; -1 before it."""
+    comma: Token | None = None
+    """The last comma after that `in`."""
 
 
 class Rewriting:
@@ -123,6 +138,7 @@ class Rewriting:
             self._comma(first, words)
         elif first.text == "def":
             self._parameters(words)
+        self._comprehensions(words)
         for number, token in enumerate(words[:-1]):
             if token.text == "lambda" and words[number + 1].text == "(":
                 self._remove_parentheses(words[number + 1 :])
@@ -165,6 +181,30 @@ class Rewriting:
             depth += (token.text == "(") - (token.text == ")")
             if token.text == "(" and depth == 2 and words[number - 1].text in ("(", ","):
                 self._remove_parentheses(words[number:])
+
+    def _comprehensions(self, words: list[Token]) -> None:
+        """Record each list comprehension over values without parentheses, such as `[a for a in b, c]`, and plan to put
+        parentheses around these; `words` are the tokens of a statement without spaces.
+        """
+        brackets: list[_Bracket] = []
+        for number, token in enumerate(words):
+            if token.text in ("(", "[", "{"):
+                brackets.append(_Bracket(token.text == "["))
+                continue
+            if not brackets:
+                continue
+            inner = brackets[-1]
+            if token.text in (")", "]", "}", "if", "for"):
+                if inner.comma is not None:
+                    self._note(BARE_TUPLE, inner.comma, inner.values_start, inner.values_start, "(")
+                    self._edits.append((words[number - 1].end, words[number - 1].end, ")"))
+                brackets.pop()
+                if token.text in ("if", "for"):
+                    brackets.append(_Bracket(inner.is_list, waits=inner.is_list and token.text == "for"))
+            elif token.text == "in" and inner.waits and number + 1 < len(words):
+                inner.waits, inner.values_start = False, words[number + 1].start
+            elif token.text == "," and inner.values_start >= 0:
+                inner.comma = token
 
     def _remove_parentheses(self, words: list[Token]) -> None:
         """Record the parentheses of Python 2 that open at the first of these tokens, and plan to remove them; nothing
