@@ -336,7 +336,8 @@ def _explain_suffix(number: Callable[[str], float]) -> Callable[[str], float]:
             if (given := SUFFIXED_RATE.fullmatch(text)) is None:
                 raise
             mbps = float(given[1]) * MBPS_OF_SUFFIX[given[2].lower()]
-            raise argparse.ArgumentTypeError(f"{error}; iperf3's -b {text} is -b {mbps:.10g} here") from None
+            advice = f"-b {mbps:.10g} here" if mbps <= MAX_RATE_MBPS else f"{mbps:.10g} Mbit/s, more than -b can be"
+            raise argparse.ArgumentTypeError(f"{error}; iperf3's -b {text} is {advice}") from None
 
     return rate
 
@@ -348,5 +349,6 @@ BYTES: dict[str, Any] = {"type": volume_bytes, "metavar": "BYTES"}
 PORT = _number(None, 1, 65_535, "a port is a whole number from 1 to 65535", int)
 SECONDS = _number("S", 0.001, 1e6, "expected seconds, from 0.001 to 1000000")
 SECONDS_OR_NONE = _number("S", 0, 1e5, "expected seconds, from 0 to 100000")
-RATE = _number("MBPS", 0, 1e6, "expected Mbit/s, from 0 (as fast as possible) to 1000000")
+MAX_RATE_MBPS = 1e6
+RATE = _number("MBPS", 0, MAX_RATE_MBPS, f"expected Mbit/s, from 0 (as fast as possible) to {MAX_RATE_MBPS:.0f}")
 RATE["type"] = _explain_suffix(RATE["type"])

@@ -295,7 +295,14 @@ def test_bad_values_end_with_exit_code_2(options: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "here"), [("10G", "-b 10000 here"), ("1M", "-b 1 here"), ("64k", "-b 0.064 here"), ("1.5m", "-b 1.5 here")]
+    ("text", "here"),
+    [
+        ("10G", "-b 10000 here"),
+        ("1M", "-b 1 here"),
+        ("64k", "-b 0.064 here"),
+        ("1.5m", "-b 1.5 here"),
+        ("50T", "50000000 Mbit/s, more than -b can be"),
+    ],
 )
 def test_a_rate_in_iperf3_notation_is_shown_in_mbit_per_s(
     text: str, here: str, capsys: pytest.CaptureFixture[str]
