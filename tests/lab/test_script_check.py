@@ -223,6 +223,29 @@ def test_modules_and_names_that_are_missing(tmp_path: Path) -> None:
     assert found(tmp_path, "import sys\nsys.path.append('lib')\nimport below\n") == []
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sys.path.append('..')",
+        "here = os.path.dirname(__file__)\nup = os.path.join(here, '..')\nsys.path.append(up)",
+        "sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))",
+        "sys.path.insert(0, os.path.abspath(os.path.join(os.path.dirname(sys.argv[0]), os.pardir)))",
+        "sys.path += [str(pathlib.Path(__file__).resolve().parent.parent)]",
+        "root = pathlib.Path(__file__).resolve().parents[1]\nsys.path.append(str(root / 'core' / '..'))",
+        "from os.path import abspath, dirname\nsys.path.append(dirname(abspath(__file__)) + '/..')",
+    ],
+)
+def test_a_package_in_a_directory_that_a_script_adds_is_found(line: str, tmp_path: Path) -> None:
+    """Experiments are often in a folder beside the package that they share."""
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "__init__.py").write_text("")
+    (tmp_path / "core" / "topologies.py").write_text("import not_there_either\n")
+    (tmp_path / "experiments").mkdir()
+    script = f"import os, pathlib, sys\n{line}\nfrom core.topologies import *\n"
+    problems = found(tmp_path / "experiments", script)
+    assert ["module not_there_either" in problem.text for problem in problems] == [True]
+
+
 def test_mistakes_in_code_that_may_not_run_are_warnings(tmp_path: Path) -> None:
     script = """
     import sys

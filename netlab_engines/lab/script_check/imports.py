@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.base.errors import NetlabError
+from netlab_engines.lab.script_check.added_directories import added_directories, extends_path
 from netlab_engines.lab.script_check.problem import Problem
 from netlab_engines.lab.script_check.reading import Source
 from netlab_engines.lab.shared_directories import home_directory
@@ -129,9 +130,8 @@ def module_directories(source: Source, directory: Path) -> ModuleDirectories:
     file, and existing ones by which it extends sys.path, as far as its text names them.
     """
     home = source.path.parent
-    texts = _texts_of_path(source.tree)
-    more = [base / text for text in texts if text for base in (directory, home)]
-    return ModuleDirectories(home, tuple(place for place in more if place.is_dir()), bool(texts))
+    more = [base / text for text in added_directories(source.tree, source.path) for base in (directory, home)]
+    return ModuleDirectories(home, tuple(place for place in more if place.is_dir()), extends_path(source.tree))
 
 
 def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
@@ -238,18 +238,6 @@ def _is_certainly_there(name: str) -> bool:
     return name in sys.builtin_module_names or (
         name in sys.stdlib_module_names and name not in ("tkinter", "distutils")
     )
-
-
-def _texts_of_path(tree: ast.Module) -> list[str]:
-    """Return the text constants in the statements of a parsed script that name sys.path, in their order, with "" before
-    those of each statement; [] if there is no such statement.
-    """
-    found: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign)) and "sys.path" in ast.unparse(node):
-            parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
-            found += ["", *(part for part in parts if isinstance(part, str) and "\0" not in part)]
-    return found
 
 
 @functools.cache
