@@ -168,16 +168,16 @@ def cases() -> list[Case]:
 def measure(engine: str, only: list[int]) -> dict[str, Any]:
     """Run the cases on one engine."""
     rows: dict[str, list[float]] = {}
-    where: Any = engine
+    chosen: Any = engine
     if engine == SHAPED_NETWORK:
-        where = LibraryEngine()
+        chosen = LibraryEngine()
         # The one thing in which it then differs from the library kernel's own runs: the bucket and the wire of a real clock.
         LibrarySession.clock = "real"
     began_s = time.monotonic()
     for number, case in enumerate(cases(), 1):
         if only and number not in only:
             continue
-        run = nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1, engine=where, progress=False)
+        run = nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1, engine=chosen, progress=False)
         rows[case.name] = [quantity.read(run) for quantity in case.quantities]
         print(MARK + json.dumps([case.name, rows[case.name]]), file=sys.stderr, flush=True)
     return {

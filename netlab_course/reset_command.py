@@ -16,9 +16,9 @@ def main(options: argparse.Namespace) -> int:
     return the exit status 0. Raises NetlabError for an unknown chapter, and OSError when the folder cannot be written.
     """
     entry = catalogue.find(options.chapter)
-    where = options.folder or copies.folder()
-    kept = copies.reset(entry, where)
-    print(f"{where / entry.path.name} is fresh.")
+    folder = options.folder or copies.folder()
+    kept = copies.reset(entry, folder)
+    print(f"{folder / entry.path.name} is fresh.")
     if kept is not None:
         print(f"Your work is kept in {kept}.")
     print(

@@ -112,9 +112,9 @@ def _wait_for_the_pocket_kernel() -> None:
         return
     if not background_build.current_progress():
         return
-    with show_progress(True, 100, "%", what="the pocket kernel is being built") as tell:
+    with show_progress(True, 100, "%", what="the pocket kernel is being built") as report_progress:
         while moment := background_build.current_progress():
-            tell(round(100 * moment.fraction), 100)
+            report_progress(round(100 * moment.fraction), 100)
             time.sleep(POLL_S)
 
 

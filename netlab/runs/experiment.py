@@ -89,8 +89,8 @@ def run(
     runner = engines.choose(engine, [plan])
     began = time.monotonic()
     try:
-        with show_progress(progress, scenario.duration_s, "s", what="network time") as tell:
-            raw = runner.execute(plan, on_progress=lambda t_s: tell(t_s, scenario.duration_s), cancel=cancel)
+        with show_progress(progress, scenario.duration_s, "s", what="network time") as report_progress:
+            raw = runner.execute(plan, on_progress=lambda t_s: report_progress(t_s, scenario.duration_s), cancel=cancel)
     except KeyboardInterrupt:
         raise Interrupted("the run was stopped, and nothing of it is kept.") from None
     capture_files.finish_run(scenario.captures, plan, raw)

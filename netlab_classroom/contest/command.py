@@ -67,7 +67,7 @@ def main(options: argparse.Namespace) -> int:
 
     if options.jobs is not None and options.jobs < 1:
         raise NetlabError(f"--jobs must be 1 or more, got {options.jobs}.")
-    entries = roster.read_roster(options.roster, tell=print) if options.roster else []
+    entries = roster.read_roster(options.roster, report_remark=print) if options.roster else []
     output: Path = options.output
     os.umask(0o077)
     try:

@@ -105,7 +105,9 @@ def run_contest(
             claim.take("board", f"contest of {game.key}", [entry.student for entry in entries], list(handed_in))
         folder.mkdir(parents=True, exist_ok=True)
         references = game.references()
-        with show_progress(progress, len(trials) * (len(handed_in) + len(references)), "runs", what="contest") as tell:
+        with show_progress(
+            progress, len(trials) * (len(handed_in) + len(references)), "runs", what="contest"
+        ) as report_progress:
             work: Work = {
                 REFERENCE_PREFIX + name: partial(race.reference_entry, game, name, each, trials)
                 for name, each in references.items()
@@ -114,7 +116,7 @@ def run_contest(
                 student: partial(_row_of, game, student, file, trials, folder, keep, manifest)
                 for student, file in handed_in.items()
             }
-            found = _run_all(game, work, jobs, tell, trials)
+            found = _run_all(game, work, jobs, report_progress, trials)
     reference_rows = [found[REFERENCE_PREFIX + name] for name in references]
     rows = [found[student] for student in handed_in]
     rows += [
@@ -139,12 +141,12 @@ def _row_of(
     folder: Path,
     keep: bool,
     manifest: Mapping[str, Any],
-    tell: Callable[[], None],
+    report_trial: Callable[[], None],
 ) -> dict[str, Any]:
     """Return the row of a student's file in all trials of a game: the keys of `race.enter`, the file's "digest", the
     result's file "kept" and its class as text ("class_text"). With `keep` it is the stored result of the same code and the
     same `manifest`, if there is one, else the result of racing the class in the sandbox, which is stored in `folder`
-    unless it could not race. `tell` is called after each trial.
+    unless it could not race. `report_trial` is called after each trial.
     """
     file_digest = digest_of(file.path)
     entrant = race.read_entrant(game, student, str(file.path), file.label, file_digest)
@@ -152,12 +154,12 @@ def _row_of(
     place = result_store.place(folder, [entrant.code, student, file.label, manifest])
     result = result_store.load(place) if keep else None
     if result is None:
-        result = race.enter(game, entrant, trials, tell)
+        result = race.enter(game, entrant, trials, report_trial)
         if result["status"] != race.NOT_RACED:
             result_store.store(place, result)
     else:
         for _ in trials:
-            tell()
+            report_trial()
     return {**result, "kept": place.name, "digest": file_digest, "class_text": _class_text(entrant)}
 
 
@@ -173,10 +175,10 @@ def _class_text(entrant: Entrant) -> str:
 
 
 def _run_all(
-    game: Game, work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]
+    game: Game, work: Work, jobs: int | None, report_progress: Progress, trials: Sequence[Trial]
 ) -> dict[str, dict[str, Any]]:
     """Call the functions of `work`, which race a competitor each and return its row, `jobs` at a time (None: one for
-    each CPU), and return the rows by competitor. `tell` gets the number of finished runs and the number of all, one for
+    each CPU), and return the rows by competitor. `report_progress` gets the number of finished runs and the number of all, one for
     each function and trial. An error over one submission becomes its row; an error over a reference competitor is
     raised. Raises ContestInterrupted after Ctrl-C.
     """
@@ -184,8 +186,8 @@ def _run_all(
     done = iter(range(1, whole + 1))
 
     def count_run() -> None:
-        """Report to `tell` that one more run, of one competitor in one trial, is finished."""
-        tell(next(done), whole)
+        """Report to `report_progress` that one more run, of one competitor in one trial, is finished."""
+        report_progress(next(done), whole)
 
     pool = futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="contest")
     try:

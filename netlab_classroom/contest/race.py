@@ -44,17 +44,17 @@ def read_entrant(game: Game, student: str, path: str, file: str, digest: str) ->
     return Entrant(student, file, digest, code)
 
 
-def enter(game: Game, entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -> dict[str, Any]:
+def enter(game: Game, entrant: Entrant, trials: Sequence[Trial], report_trial: Callable[[], None]) -> dict[str, Any]:
     """Let a submission take part in these trials of a game, in the sandbox, and return its row: "student", "file",
     "status" (a constant of this module), "sentence" (the first error, or ""), "class" (its name), "scores" by the
     trial's key (dicts), "total" (mean points), and "series", the value over time in the trial that the game shows.
-    `tell` is called after each trial; later trials are skipped after an exceeded limit or an error of the contest.
+    `report_trial` is called after each trial; later trials are skipped after an exceeded limit or an error of the contest.
     Errors of the student's code are in the row; NetlabError is raised only when the contest is stopped.
     """
     found: dict[str, Any] = {"student": entrant.student, "file": entrant.file, "status": RACED, "sentence": ""}
     if "error" in entrant.code:
         for _ in trials:
-            tell()
+            report_trial()
         return {**found, **_result(game, "", {}, trials), "status": NOT_TAKEN, "sentence": entrant.code["error"]}
     name, exercise = entrant.code["name"], {each: entrant.code[each] for each in ("given", "answer", "name")}
     scores: dict[str, dict[str, float]] = {}
@@ -80,17 +80,17 @@ def enter(game: Game, entrant: Entrant, trials: Sequence[Trial], tell: Callable[
             found["status"] = NOT_RACED if is_contest_error else FAILED
             found["sentence"] = found["sentence"] or f"{trial.title}: {one_line(str(error), 400)}"
             over = is_contest_error
-        tell()
+        report_trial()
     return {**found, **_result(game, name, scores, trials), "series": series}
 
 
 def reference_entry(
-    game: Game, name: str, competitor: object, trials: Sequence[Trial], tell: Callable[[], None]
+    game: Game, name: str, competitor: object, trials: Sequence[Trial], report_trial: Callable[[], None]
 ) -> dict[str, Any]:
     """Let a reference competitor (the name of a Linux control, or a class) take part in these trials of a game, outside
     the sandbox, and return its row: "student" (its `name`), "status", "sentence" (""), "class" (its name), "scores" by
     the trial's key (dicts), "total" (mean points), and "series", the value over time in the trial that the game shows.
-    `tell` is called after each trial. Errors of runs are raised.
+    `report_trial` is called after each trial. Errors of runs are raised.
     """
     scores: dict[str, dict[str, float]] = {}
     series: list[list[float]] = []
@@ -98,7 +98,7 @@ def reference_entry(
         outcome = game.play(trial, competitor)
         scores[trial.key] = outcome.score
         series = outcome.series if trial.key == game.displayed_trial else series
-        tell()
+        report_trial()
     return {"student": name, "status": RACED, "sentence": "", **_result(game, name, scores, trials), "series": series}
 
 

@@ -33,7 +33,7 @@ def main(options: argparse.Namespace) -> int:
     from netlab_classroom.grading import assign, master, roster
 
     chapter = master.find(options.chapter, options.root)
-    entries = roster.read_roster(options.roster, tell=print) if options.roster else []
+    entries = roster.read_roster(options.roster, report_remark=print) if options.roster else []
     try:
         written = assign.assign(chapter, options.output, entries=entries, salt=options.salt, solved=options.solved)
     except OSError as error:

@@ -47,19 +47,19 @@ class OutputClaim:
         students, handed_in : collection of str
             The class, and the students who submitted.
         """
-        where = self._path.parent
+        folder = self._path.parent
         recorded_chapter = self._record.get("chapter", chapter)
         if recorded_chapter != chapter:
-            raise ClaimError(f"{where} has the {what} of {recorded_chapter}: choose another --output for {chapter}.")
+            raise ClaimError(f"{folder} has the {what} of {recorded_chapter}: choose another --output for {chapter}.")
         recorded_students = set(self._record.get("students", []))
         if students and len(recorded_students - set(students)) > len(recorded_students) / 2:
             raise ClaimError(
-                f"{where} has the {what} of another class ({_abbreviate(recorded_students)}): choose another --output."
+                f"{folder} has the {what} of another class ({_abbreviate(recorded_students)}): choose another --output."
             )
         missing = set(self._record.get("handed_in", [])) - set(handed_in)
         if missing and not self._allow_missing:
             raise ClaimError(
-                f"{where} has marks of submissions that are not among SUBMISSIONS now: {_abbreviate(missing)}. Name all of them, "
+                f"{folder} has marks of submissions that are not among SUBMISSIONS now: {_abbreviate(missing)}. Name all of them, "
                 "choose another --output, or drop their marks with --allow-missing."
             )
         record = {"chapter": chapter, "students": sorted(students), "handed_in": sorted(handed_in)}

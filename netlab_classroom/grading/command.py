@@ -74,7 +74,7 @@ def main(options: argparse.Namespace) -> int:
         raise NetlabError(f"--cpu-seconds must be above 0, got {options.cpu_seconds:g}.")
     sandbox.require_isolation()
     chapter = master.find(options.chapter, options.root)
-    entries = roster.read_roster(options.roster, tell=print) if options.roster else []
+    entries = roster.read_roster(options.roster, report_remark=print) if options.roster else []
     output: Path = options.output
     os.umask(0o077)
     # Points that a reviewer wrote there must not be overwritten by a grading without --review.

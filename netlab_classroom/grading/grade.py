@@ -126,11 +126,11 @@ def grade(
             }
         waiting = [job for job in todo if job.student not in known]
         with (
-            show_progress(progress, len(todo), "submissions", done=len(known), what="grading") as tell,
+            show_progress(progress, len(todo), "submissions", done=len(known), what="grading") as report_progress,
             closing(_outcomes(waiting, jobs, executor)) as outcomes,
         ):
-            tell(len(known), len(todo))
-            results, failures = _store_results(outcomes, known, to_keep, lambda done: tell(done, len(todo)))
+            report_progress(len(known), len(todo))
+            results, failures = _store_results(outcomes, known, to_keep, lambda done: report_progress(done, len(todo)))
     stored_flags = result_store.place(
         output / RESULTS, [sorted(place.name for place in places.values()), sorted(failures)]
     )
@@ -196,11 +196,11 @@ def _store_results(
     outcomes: Iterable[tuple[Job, Any]],
     known: Mapping[str, dict[str, Any]],
     to_keep: Mapping[str, Path],
-    tell: Callable[[int], object],
+    report_progress: Callable[[int], object],
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Store each new result of `outcomes` (a job with its result or exception) at the student's path in `to_keep`.
     Return a pair: all results, with the `known` ones (by student), in a list in the order of students, and the reasons
-    why submissions could not be judged, by student; such a result has no marks and is not stored. `tell` is called with
+    why submissions could not be judged, by student; such a result has no marks and is not stored. `report_progress` is called with
     the number of results.
     """
     results = dict(known)
@@ -213,7 +213,7 @@ def _store_results(
         else:
             results[job.student] = outcome
             result_store.store(to_keep[job.student], outcome)
-        tell(len(results))
+        report_progress(len(results))
     return [results[student] for student in sorted(results)], failures
 
 

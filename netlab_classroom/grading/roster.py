@@ -86,10 +86,10 @@ class RosterEntry:
         return list(dict.fromkeys([_person(self.name), *other]))
 
 
-def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[RosterEntry]:
+def read_roster(path: Path, report_remark: Callable[[str], None] = lambda _remark: None) -> list[RosterEntry]:
     """Read a class list, a CSV file with a row of headings, and return its students in the file's order; empty rows and
     Canvas's row of points are left out. A student is identified by the first of the columns IDENTIFIERS that the row
-    has; in Canvas's gradebook, whose column of students has names, several of the same name by the next column. `tell`
+    has; in Canvas's gradebook, whose column of students has names, several of the same name by the next column. `report_remark`
     is called with each remark, a sentence. Raises RosterError when the file has no headings, no students or no
     identifying column, or rows without a student or with a repeated or unusable one.
     """
@@ -139,9 +139,11 @@ def read_roster(path: Path, tell: Callable[[str], None] = lambda _remark: None) 
     if not found:
         raise RosterError(f"{path} has no students.")
     if by_address:
-        tell(f"{path}: without {' and '.join(columns['student'])}, so named by address: {', '.join(by_address)}.")
+        report_remark(
+            f"{path}: without {' and '.join(columns['student'])}, so named by address: {', '.join(by_address)}."
+        )
     if sheet.encoding in sheets.CODE_PAGES:
-        tell(f"{path} is not in UTF-8; read as {sheet.encoding}. Save it as CSV in UTF-8 if names look wrong.")
+        report_remark(f"{path} is not in UTF-8; read as {sheet.encoding}. Save it as CSV in UTF-8 if names look wrong.")
     return list(found.values())
 
 

@@ -84,14 +84,14 @@ class Side:
             endpoint.start(start_s)
         return found
 
-    def _when_finished(self, endpoints: list[Endpoint], tell: Callable[[], None]) -> None:
-        """Call `tell` in a new thread as soon as all of these ends have finished; return at once."""
+    def _when_finished(self, endpoints: list[Endpoint], on_finish: Callable[[], None]) -> None:
+        """Call `on_finish` in a new thread as soon as all of these ends have finished; return at once."""
 
         def announce() -> None:
-            """Wait until all of the ends have finished, then call `tell`."""
+            """Wait until all of the ends have finished, then call `on_finish`."""
             for endpoint in endpoints:
                 endpoint.finished.wait()
-            tell()
+            on_finish()
 
         threading.Thread(target=announce, name="announcer", daemon=True).start()
 

@@ -30,18 +30,18 @@ from netlab_engines.netlink.qdiscs import removal
 
 routing = NetlinkSocket(os.getpid())
 subprocess.run("ip link add x0 type ifb; ip link add x1 type ifb", shell=True, check=True)
-def tell(each):
+def request(each):
     routing.send([(each.line, each.message(socket.if_nametoindex))])
 refused = []
 for shape, clock in json.loads(sys.stdin.read()):
     for device, made in ("x0", queue_qdiscs("x0", shape, clock)), ("x1", [wire_qdisc("x1", shape, clock)]):
         try:
             for each in made:
-                tell(each)
+                request(each)
         except RunError as error:
             refused.append(str(error))
         if made:
-            tell(removal(device))
+            request(removal(device))
 print(json.dumps(refused))
 """
 
