@@ -24,8 +24,8 @@ def stated_number(own: StudentValues, mean: float, factors: Sequence[float], und
     copy's `own` numbers choose, rounded to three significant digits. Raises NetlabError unless as many factors are
     below 1 as above it.
 
-    The drawn numbers of the copy choose the factor, so the number is the same whenever the copy is opened. Raises
-    NetlabError unless as many factors lie below 1 as above it: else one verdict would be more frequent.
+    The number is the same whenever the copy is opened. With more factors on one side of 1, one verdict would be more
+    frequent.
 
     Parameters
     ----------

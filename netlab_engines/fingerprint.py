@@ -14,13 +14,6 @@ def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
     """Return a text, JSON, that differs whenever an engine on this kernel may give other numbers for the same plan. It
     has `kernel` (a hash of the kernel, or its release), a hash of the Python code in the directory `package` without
     EXCLUDED_SUBPACKAGES, a hash of netlab_user_code next to it, and Mininet's version.
-
-    Parameters
-    ----------
-    kernel : str
-        A hash of the kernel, or the release of this machine's own.
-    package : Path
-        The directory of netlab_engines.
     """
     return json.dumps(
         {

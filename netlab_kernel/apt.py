@@ -109,13 +109,6 @@ def suites(codename: str, number: int | None) -> list[list[str]]:
     "bookworm", and number, such as 12 (None: testing or unstable), in groups, the preferred group first; the first
     group that has a source is to be used.
 
-    Parameters
-    ----------
-    codename : str
-        The code name of the machine's Debian release, such as "bookworm".
-    number : int or None
-        Its number, such as 12; None for testing and unstable.
-
     >>> suites("bookworm", 12)
     [['trixie-backports'], ['trixie'], ['bookworm-backports', 'bookworm']]
     """

@@ -71,15 +71,6 @@ def read_list(
     """Return the items of `value`, a list of mappings or `kind` objects in a scenario file, as `kind` objects, and a
     message for each mistake: `required` has the fields of each item, `problems_of(item, prefix)` finds more, `name` is
     the list's.
-
-    Parameters
-    ----------
-    given : object
-        A list of mappings; items that are of `kind` already are kept.
-    required : tuple of str
-        Fields that each item must have.
-    problems_of : callable
-        Returns the other mistakes in an item's fields; its second argument is the name of the item for messages.
     """
     if not isinstance(value, (list, tuple)):
         return [], [f"{name} must be a list, got {short_repr(value)}"]

@@ -40,21 +40,11 @@ def assign(
     solved: Path | None = None,
 ) -> list[Path]:
     """Write the notebooks of a chapter for the class `entries` into the folder notebooks of `output`, with a class list
-    of everybody's token, and solved copies into `solved` (None: none), and return the paths of all written files.
-    Without `entries` there is one notebook in `output`, with the printed numbers, and no class list. Another `salt`
-    gives the class other numbers. Raises LeakError when an answer would be published, and NetlabError when the chapter
-    has too few combinations of numbers, `solved` is in `output`, or `output` belongs to another chapter or class.
-
-    Parameters
-    ----------
-    output : Path
-        The directory for the notebooks and for the class list with all tokens.
-    entries : sequence of Entry
-        The class; each student gets own numbers. If empty, the chapter is written with the printed numbers.
-    salt : str
-        Additional input of the tokens: another salt gives the same class other numbers.
-    solved : Path, optional
-        A directory for the same notebooks with all answers, to try the grading.
+    of everybody's token, and solved copies, to try the grading, into `solved` (None: none), and return the paths of all
+    written files. Without `entries` there is one notebook in `output`, with the printed numbers, and no class list.
+    Another `salt` gives the class other numbers. Raises LeakError when an answer would be published, and NetlabError
+    when the chapter has too few combinations of numbers, `solved` is in `output`, or `output` belongs to another
+    chapter or class.
     """
     if solved is not None and output.resolve() in (solved.resolve(), *solved.resolve().parents):
         raise NetlabError(f"--solved {solved} lies in {output}, which is for students: choose a directory elsewhere.")

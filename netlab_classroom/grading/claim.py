@@ -39,13 +39,6 @@ class OutputClaim:
         submitted; `what` names its contents in errors, such as "marks". Raises ClaimError when the folder belongs to
         another chapter, most of its students are missing in the class (not checked without a class), or submissions
         that it has marks of are missing now and `allow_missing` does not allow that.
-
-        Parameters
-        ----------
-        what : str
-            The kind of its contents, for messages.
-        students, handed_in : collection of str
-            The class, and the students who submitted.
         """
         folder = self._path.parent
         recorded_chapter = self._record.get("chapter", chapter)

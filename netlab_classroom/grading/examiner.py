@@ -128,15 +128,6 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
     by key, in the order of `keys`, the exercises of the chapter's notebook. Raises ExaminerError when the file is
     missing or its schemes are invalid, it lacks an exercise in `required` (None: all keys), or has one that is not in
     `keys`.
-
-    Parameters
-    ----------
-    path : Path
-        `solutions/examiners/<topic>.py`.
-    keys : sequence of str
-        The exercises of the chapter's notebook.
-    required : sequence of str, optional
-        Exercises that must have points; None means all. Exercises after the summary need none.
     """
     if not path.is_file():
         raise ExaminerError(

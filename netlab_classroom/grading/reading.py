@@ -54,11 +54,6 @@ def compare(
     define; only "error" if it cannot be read. Each cell is a list of fields: `handed_out` has id, kind and source of
     the original cells, `provided` id, source and whether it draws of the solution's code cells, `questions` key, id, name
     and stub of the cells of answers.
-
-    Parameters
-    ----------
-    handed_out, provided : list
-        Id, kind and source of each cell of the student's notebook; id, source and whether it draws of the solution's code cells.
     """
     if not (_last_submission and _last_submission[0][0] == path):
         found = read(path)

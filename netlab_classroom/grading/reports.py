@@ -27,15 +27,6 @@ def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unr
     """Write all reports of a graded class (tables, pages, students' pages in feedback, code in code) into the directory
     `output`, in place of earlier ones; the files for Moodle and Canvas only if no answer waits for review, or with
     `unreviewed`, and else earlier ones are removed. `show_expected` adds the right numbers to students' pages.
-
-    Parameters
-    ----------
-    output : Path
-        The directory; reports of an earlier grading are replaced.
-    show_expected : bool
-        Show students the right numbers.
-    unreviewed : bool
-        Write the platforms' files although answers are waiting for review.
     """
     output.mkdir(parents=True, exist_ok=True)
     texts = {

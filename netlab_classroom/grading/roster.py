@@ -322,13 +322,6 @@ def match(files: Sequence[SubmittedFile], entries: Sequence[RosterEntry], chapte
     it), at most one file each, a notebook before others; a file of nobody is assigned to its own name. The result has
     remarks about files without an owner, with several possible owners (then nobody gets them), and beyond a student's
     first. `chapter` is the notebook's name, such as "01_udp_loss", which may be a part of the files' names.
-
-    Parameters
-    ----------
-    entries : sequence of Entry
-        The class; if empty, each file's name is its student.
-    chapter : str
-        The notebook's name, which distributed files have in their names, with the chapter's number at that time.
     """
     found = FileAssignment({entry.student: None for entry in entries})
     owners = _Owners(entries)

@@ -451,13 +451,6 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
     deleted, doubled, edited and moved cells, the ids of edited check cells, and the cells that the student added; only
     one sentence if no cell has an original id. Cells with the ids in `answers`, and others that ask for something (a
     prediction, an optional exercise), are expected to change.
-
-    Parameters
-    ----------
-    handed_out : sequence of Cell
-        The original notebook of the student.
-    answers : sequence of str
-        Ids of the cells that a student should change.
     """
     master = {cell.id: cell for cell in handed_out}
     ids = [cell.id for cell in submission.cells if cell.id in master]

@@ -67,21 +67,6 @@ class Terminals:
         output ("text"), whether its program has ended ("ended"; the terminal is then closed) and the exit code ("code",
         None if not known). `size` is a new size, rows and columns (None: unchanged); `close` hangs up the terminal.
         Raises KeyError if there is no such terminal.
-
-        Parameters
-        ----------
-        pid : int
-            The pid of the terminal's program.
-        keys : str
-            The text to send.
-        turn_s : float
-            The time that passes, in s.
-        size : list of int, optional
-            New numbers of rows and columns.
-        close : bool
-            Close the terminal at the end of the turn.
-        until_text : bool
-            End the turn as soon as there is output.
         """
         process, master = self._open[pid]
         if size is not None:

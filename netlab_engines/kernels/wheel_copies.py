@@ -14,18 +14,9 @@ OTHER_CACHE = "Set NETLAB_CACHE to a directory of yours in which programs may be
 
 
 def executable_build(directories: Sequence[Path], programs: Sequence[str], kind_directory: Path) -> Path:
-    """Return the first of `directories`, which hold the same build, in which the programs with the names `programs` can
-    be executed. If there is none, and one of them is in netlab's wheel, copy that one into `kind_directory`, the user's
-    directory of this kind of kernel, and return the copy.
-
-    Parameters
-    ----------
-    directories : sequence of Path
-        The directories that have this build, the best first.
-    programs : sequence of str
-        The names of its programs.
-    kind_directory : Path
-        The user's directory of that kind of kernel, as `cache.kernels` returns it.
+    """Return the first of `directories`, which hold the same build, the best first, in which the programs with the
+    names `programs` can be executed. If there is none, and one of them is in netlab's wheel, copy that one into
+    `kind_directory`, the user's directory of this kind of kernel, and return the copy.
 
     Raises
     ------

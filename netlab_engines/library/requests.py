@@ -205,24 +205,11 @@ def make_requests(
     start_s: int,
     machine_sysctls: dict[str, str],
 ) -> PreparedRequests:
-    """Return the requests, not sent yet, that boot the kernel, build the network and its traffic, and sample the queues
-    of shaped directions; the network's time is not started, and changes of links stay in `schedule`. `ip_lines` and
-    `queueing` have further lines of `ip` and the queues of each node by its name. The kernel has `memory_bytes` bytes
-    of memory, its clock begins at `start_s` s since 1970, and `machine_sysctls` are its settings by name. The plan must
-    be one that the library engine supports.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    ip_lines, queueing : dict
-        The results of `shape_network`.
-    memory_bytes : int
-        The kernel's memory.
-    start_s : int
-        The real-time clock at the kernel's boot, in s since 1970.
-    machine_sysctls : dict of str to str
-        Settings of the whole kernel.
+    """Return the requests, not sent yet, that boot the kernel, build the network and its traffic, and sample the
+    queues of shaped directions; the network's time is not started, and changes of links stay in `schedule`.
+    `ip_lines` and `queueing`, which `shape_network` returns, have further lines of `ip` and the queues of each node
+    by its name. The kernel has `memory_bytes` bytes of memory, its clock begins at `start_s` s since 1970, and
+    `machine_sysctls` are its settings by name. The plan must be one that the library engine supports.
     """
     nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
     requests = PreparedRequests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))

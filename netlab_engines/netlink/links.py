@@ -34,17 +34,6 @@ def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: 
     """Return the netlink message that makes a veth pair, both ends off: one end with the number `index`, the name
     `name` and the hardware address `mac` in the namespace of the socket that sends the message, the other with
     `peer_index`, `peer` and `peer_mac` in the namespace with the file descriptor `peer_space`.
-
-    Parameters
-    ----------
-    index, peer_index : int
-        The numbers of the two interfaces.
-    name, peer : str
-        Their names.
-    mac, peer_mac : str
-        Their hardware addresses.
-    peer_space : int
-        A file descriptor of the peer's network namespace.
     """
     other = _IFINFO.pack(0, 0, peer_index, 0, 0) + b"".join(
         (text(IFLA_IFNAME, peer), attribute(IFLA_ADDRESS, mac_bytes(peer_mac)), u32(IFLA_NET_NS_FD, peer_space))
@@ -148,27 +137,10 @@ def device_route(
     index: int | None, to: str, via: str | None, source: str | None, flags: int, *, metrics: bytes, remove: bool = False
 ) -> bytes:
     """Return the netlink message that adds, changes (as `flags` say) or, if `remove`, removes the IPv4 route to the
-    network `to` (or "default") by the interface with the number `index` (None: the kernel chooses it) and the router
-    `via` (None: directly attached). `source` is the node's own address in a route that the kernel made (None: any other
-    route), `flags` are those of the message, such as NLM_F_REPLACE, and `metrics` the route's metrics, netlink
-    attributes as bytes.
-
-    Parameters
-    ----------
-    index : int or None
-        The number of the outgoing interface, or None to let the kernel choose it.
-    to : str
-        A network such as 10.0.1.0/24, or "default".
-    via : str or None
-        The address of the next router; None for a network that is attached directly.
-    source : str or None
-        The node's own address in a route that the kernel made itself.
-    flags : int
-        Flags of the message, such as NLM_F_REPLACE.
-    metrics : bytes
-        Attributes such as the initial window.
-    remove : bool
-        Remove the route.
+    network `to` (such as 10.0.1.0/24, or "default") by the interface with the number `index` (None: the kernel chooses
+    it) and the router `via` (None: directly attached). `source` is the node's own address in a route that the kernel
+    made (None: any other route), `flags` are those of the message, such as NLM_F_REPLACE, and `metrics` the route's
+    metrics, netlink attributes as bytes.
     """
     network = ipaddress.IPv4Network("0.0.0.0/0" if to == "default" else to)
     protocol, scope = RTPROT_KERNEL if source else RTPROT_BOOT, 0 if via else RT_SCOPE_LINK

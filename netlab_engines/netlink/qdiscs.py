@@ -191,20 +191,7 @@ def qdisc_message(
 ) -> bytes:
     """Return the netlink message that makes a queue discipline with the handle `handle` below the handle `parent` on
     the interface with the number `index`, or that removes the one there if `qdisc` is None. `flags` are those of the
-    message, and `more` are further attributes as bytes.
-
-    Parameters
-    ----------
-    index : int
-        The number of the interface.
-    handle, parent : int
-        The place.
-    qdisc : Qdisc or None
-        The queue discipline.
-    flags : int
-        Flags of the message, such as NLM_F_REPLACE.
-    more : bytes
-        Further attributes.
+    message, such as NLM_F_REPLACE, and `more` are further attributes as bytes.
     """
     place = wire.TCMSG.pack(0, index, handle, parent, 0)
     if qdisc is None:
@@ -253,19 +240,6 @@ def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: in
     """Return a rate limit of `rate_bps` bit/s (in whole bytes/s) by a token bucket of `burst_bytes` bytes, with a queue
     of `limit_bytes` bytes in front of it, as a qdisc that is not attached to an interface. `overhead_bytes` are added
     to the length of each packet, and each counts with at least `min_bytes` bytes.
-
-    Parameters
-    ----------
-    rate_bps : int
-        The rate in bit/s.
-    burst_bytes : int
-        The size of the bucket in bytes.
-    limit_bytes : int
-        The capacity of its queue in bytes.
-    overhead_bytes : int
-        Bytes to add to the length of each packet.
-    min_bytes : int
-        The least length to count for a packet, in bytes.
     """
     rate = whole_bytes_per_s(rate_bps)
     spec = _RATESPEC.pack(CELL_LOG, LINKLAYER_ETHERNET, overhead_bytes, -1, min_bytes, min(rate, U32))
@@ -296,25 +270,7 @@ def netem(
     of mean `delay_us` and half width `jitter_us` in µs (None: none), loss (the fraction `loss_rate`, or instead of it
     the four rates of bursty loss: of entering and leaving the bad state, and of loss in the bad and the good state),
     duplication (a fraction), and the time of serialization at `rate_bps` bit/s (None: none) of each packet plus
-    `overhead_bytes`. Draws follow from `seed` (None: the kernel's own).
-
-    Parameters
-    ----------
-    limit_packets : int
-        The largest number of packets on the wire.
-    delay_us, jitter_us : int
-        The mean and the half width of the random delay in µs.
-    loss_rate, duplicate_rate : float
-        The fraction of packets that is lost or duplicated, in [0, 1].
-    burst_loss : tuple of four floats, optional
-        The Gilbert-Elliott model instead of `loss_rate`: the rates of entering and leaving the bad state, and the loss rates in
-        the bad and in the good state, all in [0, 1].
-    rate_bps : int, optional
-        The rate in bit/s from which each packet's serialization time follows.
-    overhead_bytes : int
-        Bytes to add to the length of each packet.
-    seed : int, optional
-        The seed of the random draws; kernels before 6.6 ignore it.
+    `overhead_bytes`. Draws follow from `seed` (None, and kernels before 6.6: the kernel's own).
     """
     words, parts = [f"netem limit {limit_packets}"], []
     if delay_us is not None:

@@ -35,23 +35,7 @@ def run_test(
 ) -> dict[str, Any]:
     """Run the test `request` with the ``netlab perf`` server at the name or address `host` and this port to its end,
     and return its report, a dict: "sum" and "streams" (totals of all streams and of each), "intervals" (samples of both
-    sides) and "settings".
-
-    Parameters
-    ----------
-    host : str
-        The server's name or address.
-    port : int
-        The server's port.
-    request : TestRequest
-        The test.
-    on_rows : callable, optional
-        Called with the samples of all streams at the end of each interval, from a thread of its own.
-
-    Returns
-    -------
-    dict
-        With the keys `sum`, `streams`, `intervals` and `settings`.
+    sides) and "settings". `on_rows` gets the samples of all streams at the end of each interval, in a thread of its own.
 
     Raises
     ------

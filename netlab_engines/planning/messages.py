@@ -15,15 +15,6 @@ def veth_messages(plan: Plan, interfaces: Mapping[str, Interfaces], space: Calla
     the message's bytes, in lists by the name of the node that sends them; links with a medium have no pair.
     `interfaces` gives each node's new interfaces their numbers, and `space` returns the file descriptor of a node's
     network namespace by the node's name.
-
-    Parameters
-    ----------
-    plan : Plan
-        The planned network.
-    interfaces : mapping of str to Interfaces
-        The interfaces of each node, which give the new ones their numbers.
-    space : callable
-        Returns the file descriptor of a node's network namespace.
     """
     macs = plan["macs"]
     found: dict[str, Lines] = {}

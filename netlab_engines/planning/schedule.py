@@ -48,22 +48,10 @@ def transition(
     hop: PlannedHop, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None = None
 ) -> list[Step]:
     """Return the steps for the kernels, in their order, that change the direction `hop` of a link from the shape `old`
-    to `new` and from up or down (`was_up`) to `is_up`.
+    to `new` and from up or down (`was_up`) to `is_up`, by the clock "virtual" or "real". `seed` is the one of a wire
+    that begins to draw (None: the kernel's own).
 
     Queues and wires that stay keep their packets, and a wire that already makes random draws continues with them.
-
-    Parameters
-    ----------
-    hop : PlannedHop
-        The direction.
-    old, new : Shape
-        Its properties before and after.
-    was_up, is_up : bool
-        True if the direction is up before and after the change.
-    clock : str
-        "virtual" or "real".
-    seed : int, optional
-        The seed of the random draws of a wire that begins to draw; by default the kernel's own.
     """
     wire = [Step(hop["dst"], step) for step in _wire_steps(hop["dst_interface"], old, new, was_up, is_up, clock, seed)]
     old_queue, new_queue = (_queue(hop["interface"], *state, clock) for state in ((old, was_up), (new, is_up)))
