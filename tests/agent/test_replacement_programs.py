@@ -159,3 +159,37 @@ def test_a_missing_variant_of_iptables_is_named_with_its_package(name: str) -> N
     own = name.replace("iptables", "iptables-nft")
     packages = "iptables (Debian, Ubuntu, openSUSE, Alpine) or iptables-nft (Fedora, Arch)"
     assert (done.returncode, done.stderr) == (1, f"{name}: this machine has no {own}; its package is {packages}.\n")
+
+
+@pytest.mark.root
+def test_tcpdump_is_no_root_so_that_it_can_write_to_an_ordinary_users_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """tcpdump(1), -Z: as root it changes to another user. Debian's 4.99 then ends with "Couldn't change ownership of
+    savefile" if root cannot give the file away, as in a guest on the files of an ordinary user.
+    """
+    machine = tmp_path / "machine's own"
+    machine.mkdir()
+    (machine / "tcpdump").write_text(
+        "#!/bin/sh\necho $(id -u) $(grep CapEff /proc/self/status)\nprintf '%s\\n' \"$@\"\nexit 3\n"
+    )
+    (machine / "tcpdump").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{machine}:/usr/bin:/bin")
+    path = f"{tmp_path}/filter:{replacements.install(str(tmp_path))}"
+    words = ["sh", "-c", "tcpdump -i any -w 'my file'"]
+    done = subprocess.run(words, env={"PATH": path}, capture_output=True, text=True, check=False, timeout=20)
+    # linux/capability.h: DAC_OVERRIDE is 1, NET_ADMIN 12, NET_RAW 13.
+    assert done.stdout.splitlines() == [
+        f"65534 CapEff: {1 << 1 | 1 << 12 | 1 << 13:016x}",
+        "-i",
+        "any",
+        "-w",
+        "my file",
+    ]
+    assert (done.stderr, done.returncode) == ("", 3)
+
+
+def test_a_machine_without_tcpdump_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    replacements.install(str(tmp_path))
+    assert (tmp_path / "filter" / "sudo").exists() and not (tmp_path / "filter" / "tcpdump").exists()

@@ -2,9 +2,9 @@
 
 Most come last in the search path, so the machine's own program is used where there is one. Some come first: programs of
 Open vSwitch, which a guest does not have, and, on the pocket kernel, iptables, whose older variant needs parts that
-this kernel lacks, sudo, mn and the programs for modules. A replacement knows a part of the real program's options. It rejects all
-others with one line; the line names what the replacement supports and the package of the real program. There is no
-replacement for iperf: its script names the packages only.
+this kernel lacks, sudo, mn, the programs for modules, and tcpdump if the machine has it. A replacement knows a part of
+the real program's options. It rejects all others with one line; the line names what the replacement supports and the
+package of the real program. There is no replacement for iperf: its script names the packages only.
 """
 
 import os
@@ -40,6 +40,10 @@ PLACES = {
 }
 """The script of each program, by its place in the search path: before the machine's own programs (`first`), before them on the
 pocket kernel (`filter`), or after them (`last`).
+"""
+WRAPPED = ("tcpdump",)
+"""The programs that need other rights in a guest: scripts of the same name in the folder `filter` start them. There is none for a
+program that the machine lacks.
 """
 OWN_KERNEL = "/dev/netlab"
 HEADER = """name={name}
@@ -109,10 +113,11 @@ def search_path(directory: str) -> str:
 
 
 def install(directory: str) -> str:
-    """Write the shell scripts of all replacements to the subfolders first, filter and last of `directory`, and return a
-    search path (directories separated by colons) that includes all of them, `first` in front.
+    """Write the shell scripts of all replacements, and of WRAPPED, to the subfolders first, filter and last of
+    `directory`, and return a search path (directories separated by colons) that includes all of them, `first` in front.
     """
-    for place, programs in PLACES.items():
+    wrapped = {name: name for name in WRAPPED if shutil.which(name) is not None}
+    for place, programs in {**PLACES, "filter": PLACES["filter"] | wrapped}.items():
         os.makedirs(f"{directory}/{place}", exist_ok=True)
         for name, script in programs.items():
             path = f"{directory}/{place}/{name}"
