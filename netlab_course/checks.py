@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import EllipsisType, SimpleNamespace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from netlab_course import cell_history
 from netlab_course.answers import (
@@ -122,10 +122,19 @@ def formula_slips(*pairs: Any) -> list[Misconception]:
     return [Misconception(spread(formula), sentence) for formula, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
 
 
+class HintGiver(Protocol):
+    """The part of a check's interface that `Hint` uses."""
+
+    @property
+    def key(self) -> str: ...  # noqa: D102 (`Check` has it)
+
+    def give_hint(self) -> None: ...  # noqa: D102 (`Check` has it)
+
+
 class Hint:
     """A check's `hint`, which must be called to show a hint: its repr says how."""
 
-    def __init__(self, check: Check) -> None:
+    def __init__(self, check: HintGiver) -> None:
         """Store the check whose hints are shown."""
         self._check = check
 

@@ -3,7 +3,7 @@
 import importlib
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -12,12 +12,17 @@ from netlab.widgets import Panel
 from netlab_course import cell_history, progress_store
 from netlab_course.chapters.unsupported import install_handler
 from netlab_course.checks import Check
+from netlab_course.notebook_checks import NotebookCheck
 from netlab_course.own_numbers import OwnNumbers, StudentValues
 from netlab_course.tries import TryCounter
 
 
 class Exercises(SimpleNamespace):
     """A chapter's checks, each an attribute with its key as name."""
+
+    def __dir__(self) -> list[str]:
+        """Return the names that Tab offers: the keys of the checks."""
+        return sorted(vars(self))
 
     def __getattr__(self, name: str) -> Any:
         """Raise AttributeError with the keys of all checks; Python calls this for a name that is none of them."""
@@ -39,7 +44,9 @@ class OpenChapter:
     own: StudentValues
     """The numbers of this copy."""
     check: Exercises
-    """The chapter's checks, each an attribute."""
+    """The chapter's checks, each an attribute, as the notebook calls them."""
+    checks: dict[str, Check] = field(repr=False)
+    """The checks themselves, by the key under which the notebook calls them; for tests and graders."""
     settings: ModuleType
     """The chapter's module `settings`: networks and helpers."""
     _panel: Callable[..., Panel] | None
@@ -56,10 +63,9 @@ class OpenChapter:
             raise LookupError(f"the chapter {self.topic} has no panel")
         return self._panel(**words)
 
-    @property
-    def checks(self) -> dict[str, Check]:
-        """All checks of the chapter, in a new dict by the key under which the notebook calls them."""
-        return dict(vars(self.check))
+    def __dir__(self) -> list[str]:
+        """Return the names that Tab offers: what a notebook uses."""
+        return ["check", "own", "panel", "settings", "token", "topic"]
 
 
 def opener(package: str) -> Callable[..., OpenChapter]:
@@ -94,7 +100,8 @@ def opener(package: str) -> Callable[..., OpenChapter]:
                 lambda key, answer: progress_store.record_wrong_try(topic, key, answer),
                 lambda key: progress_store.wrong_tries(topic, key),
             )
-        return OpenChapter(topic, token, own, Exercises(**made), settings, panel)
+        shown = Exercises(**{key: NotebookCheck(each) for key, each in made.items()})
+        return OpenChapter(topic, token, own, shown, made, settings, panel)
 
     return begin
 

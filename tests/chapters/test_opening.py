@@ -70,3 +70,18 @@ def test_chapters_own_output_holds_no_answer(begin) -> None:
     chapter = begin()
     assert repr(chapter.check) == "chapter.check.limit(...): limit"
     assert "5" not in repr(chapter)
+
+
+@pytest.mark.parametrize("name", ["expected", "judge", "misconceptions", "hints", "conditions", "reference"])
+def test_a_check_in_a_notebook_has_no_attribute_that_tells_the_answer(begin, name: str) -> None:
+    check = begin().check.limit
+    with pytest.raises(AttributeError, match=f"a check has no '{name}'; it has hint, hints_left, name, take"):
+        getattr(check, name)
+    assert name not in dir(check)
+
+
+def test_tab_on_a_chapter_does_not_offer_the_checks_with_their_answers(begin) -> None:
+    chapter = begin()
+    assert "checks" not in dir(chapter) and "check" in dir(chapter)
+    assert dir(chapter.check) == ["limit"]
+    assert chapter.check.limit.take(5, 4) == 5 and "For a hint add" in repr(chapter.check.limit.hint)

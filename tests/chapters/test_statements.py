@@ -51,7 +51,7 @@ def test_copies_of_a_small_class_have_both_verdicts(chapter: Any) -> None:
 
 
 def test_four_copies_of_chapter_3_have_all_three_verdicts() -> None:
-    checks = [congestion_collapse.begin(token).check.repeated for token in SMALL_CLASS]
+    checks = [congestion_collapse.begin(token).checks["repeated"] for token in SMALL_CLASS]
     close = [check.statement.is_close for check in checks]
     assert sum(close) == 1
     above = [check.statement.number > _theory(check) for check in checks if not check.statement.is_close]

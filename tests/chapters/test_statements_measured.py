@@ -122,7 +122,9 @@ def test_two_copies_have_clear_verdicts_that_differ(chapter: Any) -> None:
 def test_copies_whose_number_is_near_the_mean_are_undecided_with_few_and_with_many_seeds(seeds: int) -> None:
     """A true mean is outside one interval in twenty, so of ten at least eight are undecided."""
     close = [
-        check for token in TOKENS * 2 if (check := congestion_collapse.begin(token).check.repeated).statement.is_close
+        check
+        for token in TOKENS * 2
+        if (check := congestion_collapse.begin(token).checks["repeated"]).statement.is_close
     ]
     verdicts = []
     for place, check in enumerate(close[:10]):

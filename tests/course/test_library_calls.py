@@ -62,12 +62,15 @@ BORROWED: dict[str, tuple[Function, Callable[..., Any]]] = {
     "other names": (limit(), lambda rate_mbps, payload_bytes: theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)),  # noqa: PLW0108
     "a function in a function": (limit(), called_by_name),
     "a partial function": (limit(), functools.partial(theory.udp_goodput_limit_mbps)),
-    "a chapter's": (incast.begin().check.ideal, lambda *a, **b: ideal_ms(*a, **b)),  # noqa: PLW0108
-    "an interval": (how_sure.begin().check.interval, lambda values: nl.interval(values)),  # noqa: PLW0108
-    "an interval as a tuple": (how_sure.begin().check.interval, lambda values: tuple(nl.interval(values))),
-    "an interval as an array": (how_sure.begin().check.interval, lambda values: np.array(nl.interval(list(values)))),
-    "the parts of an interval": (how_sure.begin().check.interval, parts_of_an_interval),
-    "another chapter's": (adaptive_video.begin().check.stall, lambda **q: stall_s(**q)),  # noqa: PLW0108
+    "a chapter's": (incast.begin().checks["ideal"], lambda *a, **b: ideal_ms(*a, **b)),  # noqa: PLW0108
+    "an interval": (how_sure.begin().checks["interval"], lambda values: nl.interval(values)),  # noqa: PLW0108
+    "an interval as a tuple": (how_sure.begin().checks["interval"], lambda values: tuple(nl.interval(values))),
+    "an interval as an array": (
+        how_sure.begin().checks["interval"],
+        lambda values: np.array(nl.interval(list(values))),
+    ),
+    "the parts of an interval": (how_sure.begin().checks["interval"], parts_of_an_interval),
+    "another chapter's": (adaptive_video.begin().checks["stall"], lambda **q: stall_s(**q)),  # noqa: PLW0108
 }
 
 
@@ -87,7 +90,7 @@ def test_a_function_that_is_written_out_counts(answer: Callable[..., Any]) -> No
 
 
 def test_an_interval_that_is_written_out_counts() -> None:
-    check = how_sure.begin().check.interval
+    check = how_sure.begin().checks["interval"]
     passes(check, interval_written_out)
     assert NOT_COUNTED not in check.judge(interval_written_out).sentences
 

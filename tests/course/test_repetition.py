@@ -225,7 +225,7 @@ def test_units_are_taken_as_people_write_them(check: Repetition, words: str) -> 
 
 
 def test_different_scenario_is_reported_by_its_differences() -> None:
-    check = tcp_beside_udp.begin().check.repeated
+    check = tcp_beside_udp.begin().checks["repeated"]
     asked = check.scenario()
     (first, *others) = asked.traffic
     slower = replace(asked, traffic=[replace(first, rate_mbps=0.25), *others], duration_s=asked.duration_s / 2)
@@ -235,7 +235,7 @@ def test_different_scenario_is_reported_by_its_differences() -> None:
 
 
 def test_large_scenario_is_described_briefly() -> None:
-    check = incast.begin().check.repeated
+    check = incast.begin().checks["repeated"]
     asked = check.scenario()
     told = failure_text(check, work(check, table(check, scenario=replace(asked, traffic=[*asked.traffic[:-1]]))))
     assert "Seen: requests c to s1 with dctcp every 0.5 s count=20, " in told

@@ -87,7 +87,7 @@ def test_each_copy_waits_for_the_excess_of_its_window() -> None:
         figures = opened.own
         windows.add(figures.window_kb)
         on_the_link_ms = 1000 * figures.window_kb / 1448 * 1514 * 8 / figures.rate_mbps / 1000
-        passes(opened.check.waiting, on_the_link_ms - 2 * figures.delay_ms)
+        passes(opened.checks["waiting"], on_the_link_ms - 2 * figures.delay_ms)
         assert figures.window_kb * 1.05 < 1500, "the queue of 1000 packets takes it"
     assert len(windows) > 1
 
@@ -114,21 +114,21 @@ def test_each_copy_waits_for_the_excess_of_its_window() -> None:
     ],
 )
 def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
-    assert sentence in failure_text(chapter.check.overfull, answer)
+    assert sentence in failure_text(chapter.checks["overfull"], answer)
 
 
 def test_trying_one_window_after_the_other_uses_up_the_budget() -> None:
-    assert "all 3 transfers are used up" in failure_text(chapter.check.window, halving)
+    assert "all 3 transfers are used up" in failure_text(chapter.checks["window"], halving)
 
 
 def test_a_search_that_failed_does_not_spoil_the_next() -> None:
-    failure_text(chapter.check.window, halving)
-    passes(chapter.check.window, from_both_ends)
+    failure_text(chapter.checks["window"], halving)
+    passes(chapter.checks["window"], from_both_ends)
 
 
 def test_window_out_of_range_is_reported_with_the_range() -> None:
     assert "10000 to 1000000 bytes, got 2000000" in failure_text(
-        chapter.check.window, lambda transfer: transfer(2_000_000)[0]
+        chapter.checks["window"], lambda transfer: transfer(2_000_000)[0]
     )
 
 

@@ -26,10 +26,10 @@ def clockwork_mbps(gap_ms: float, service_ms: float, offered_mbps: float) -> flo
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
-        (chapter.check.share, 2),
-        (chapter.check.clockwork, clockwork_mbps),
-        (chapter.check.rescue, nl.topologies.two_routers(access_mbps=(None, 0.5))),
-        (chapter.check.rescue, nl.topologies.two_routers(access_mbps=(None, 0.52), queue_packets=20)),
+        (chapter.checks["share"], 2),
+        (chapter.checks["clockwork"], clockwork_mbps),
+        (chapter.checks["rescue"], nl.topologies.two_routers(access_mbps=(None, 0.5))),
+        (chapter.checks["rescue"], nl.topologies.two_routers(access_mbps=(None, 0.52), queue_packets=20)),
     ],
 )
 def test_right_answers_pass(check: Check, answer: object) -> None:
@@ -53,7 +53,7 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
     ],
 )
 def test_network_without_effect_is_reported_with_the_reason(network: nl.Topology, sentence: str) -> None:
-    assert sentence in failure_text(chapter.check.rescue, network)
+    assert sentence in failure_text(chapter.checks["rescue"], network)
 
 
 def measured_run(**changes: Any) -> Any:
@@ -69,7 +69,7 @@ def measured_run(**changes: Any) -> Any:
 
 
 def test_a_run_that_drops_the_own_share_passes() -> None:
-    passes(chapter.check.my_run, measured_run())
+    passes(chapter.checks["my_run"], measured_run())
 
 
 def with_rate(dropped_percent: int, factor: float, seed: int, spacing: Any = "auto") -> tuple[Any, Run]:
@@ -127,7 +127,7 @@ def test_even_spacing_drops_another_share(dropped_percent: int) -> None:
     ],
 )
 def test_different_run_fails_with_the_reason(run: object, sentence: str) -> None:
-    assert sentence in failure_text(chapter.check.my_run, run)
+    assert sentence in failure_text(chapter.checks["my_run"], run)
 
 
 def test_a_division_upside_down_is_not_taken_for_per_cent() -> None:
@@ -136,4 +136,4 @@ def test_a_division_upside_down_is_not_taken_for_per_cent() -> None:
     def upside_down(gap_ms: float, service_ms: float, offered_mbps: float) -> float:
         return offered_mbps * service_ms / gap_ms
 
-    assert "The division is upside down" in failure_text(chapter.check.clockwork, upside_down)
+    assert "The division is upside down" in failure_text(chapter.checks["clockwork"], upside_down)

@@ -30,13 +30,13 @@ def by_area(rate_mbps: float, rtt_ms: float) -> float:
 
 
 def test_right_answers_pass() -> None:
-    passes(chapter.check.cost, by_area)
-    passes(chapter.check.free, own.rate_mbps * 2 * own.delay_ms / 12.112)
-    passes(chapter.check.free, round(own.rate_mbps * 2 * own.delay_ms / 12))
+    passes(chapter.checks["cost"], by_area)
+    passes(chapter.checks["free"], own.rate_mbps * 2 * own.delay_ms / 12.112)
+    passes(chapter.checks["free"], round(own.rate_mbps * 2 * own.delay_ms / 12))
 
 
 def test_a_cost_that_is_right_for_one_rate_only_fails() -> None:
-    assert "a parameter" in failure_text(chapter.check.cost, lambda rate_mbps, rtt_ms: by_area(4, rtt_ms))
+    assert "a parameter" in failure_text(chapter.checks["cost"], lambda rate_mbps, rtt_ms: by_area(4, rtt_ms))
 
 
 def measured_run(
@@ -72,7 +72,7 @@ def reno(**more: Any) -> nl.Tcp:
 
 
 def test_the_run_that_is_asked_for_passes() -> None:
-    passes(chapter.check.sawtooth, measured_run())
+    passes(chapter.checks["sawtooth"], measured_run())
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ def test_the_run_that_is_asked_for_passes() -> None:
 )
 def test_different_run_fails_with_the_missing_condition(run: Any, sentence: str) -> None:
     answer = run()
-    assert sentence in failure_text(chapter.check.sawtooth, answer)
+    assert sentence in failure_text(chapter.checks["sawtooth"], answer)
     if isinstance(answer, Run):
-        assert "1 of 6 conditions" in failure_text(chapter.check.sawtooth, answer)
+        assert "1 of 6 conditions" in failure_text(chapter.checks["sawtooth"], answer)
 
 
 @pytest.mark.library
@@ -126,14 +126,14 @@ def test_theory_finds_a_queue_for_each_rate(rate_mbps: int) -> None:
 
 
 def test_printed_output_is_no_run() -> None:
-    assert chapter.check.sawtooth.judge(SimpleNamespace()).status is Status.FAILED
+    assert chapter.checks["sawtooth"].judge(SimpleNamespace()).status is Status.FAILED
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_half_and_double_the_queue_get_the_same_answer_as_their_neighbours(factor: float) -> None:
     """Else a queue that was tried would give the answer away."""
-    right = right_number(chapter.check.free)
-    text, nearby = (failure_text(chapter.check.free, number * right) for number in (factor, 1.1 * factor))
+    right = right_number(chapter.checks["free"])
+    text, nearby = (failure_text(chapter.checks["free"], number * right) for number in (factor, 1.1 * factor))
     assert text.split("packets.")[1] == nearby.split("packets.")[1]
 
 
@@ -146,5 +146,5 @@ def opened(token: str) -> Any:
 def test_no_copy_has_the_queue_of_exercise_3_in_exercise_2(token: str) -> None:
     """Else exercise 3 would have been answered by exercise 2."""
     own = opened(token).own
-    assert abs(settings.tooth_queue_packets(own) / float(right_number(opened(token).check.free)) - 1) > 0.25
-    assert opened(token).check.cost.judge(by_area).status is Status.PASSED
+    assert abs(settings.tooth_queue_packets(own) / float(right_number(opened(token).checks["free"])) - 1) > 0.25
+    assert opened(token).checks["cost"].judge(by_area).status is Status.PASSED

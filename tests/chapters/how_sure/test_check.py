@@ -19,13 +19,13 @@ SCATTER = 0.002
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
 def test_right_answers_pass(token: str) -> None:
     chapter = how_sure.begin(token)
-    passes(chapter.check.interval, interval)
-    passes(chapter.check.runs, theory.runs_needed(chapter.own.scatter_ms, chapter.own.wanted_ms))
+    passes(chapter.checks["interval"], interval)
+    passes(chapter.checks["runs"], theory.runs_needed(chapter.own.scatter_ms, chapter.own.wanted_ms))
 
 
 def test_only_the_whole_number_of_runs_passes() -> None:
     """1.96 for Student's factor gives 61.47 runs with the printed numbers; 64 are needed."""
-    check = how_sure.begin().check.runs
+    check = how_sure.begin().checks["runs"]
     passes(check, 64)
     assert "Runs are whole, and 1.96 is the factor of very many values" in failure_text(check, (1.96 * 12 / 3) ** 2)
     assert "1.96 is the factor of very many values" in failure_text(check, 62)
@@ -37,7 +37,7 @@ def test_only_the_whole_number_of_runs_passes() -> None:
 
 def test_function_with_one_return_value_is_reported_with_both_required() -> None:
     assert "mean and half width" in failure_text(
-        how_sure.begin().check.interval, lambda values: sum(values) / len(values)
+        how_sure.begin().checks["interval"], lambda values: sum(values) / len(values)
     )
 
 
@@ -69,25 +69,25 @@ def paired(found: dict[str, pd.DataFrame]) -> Any:
 
 def test_a_decision_by_pairs_passes(chapter: Any) -> None:
     found = tables(chapter)
-    passes(chapter.check.decision, [found, paired(found), "B"])
-    passes(chapter.check.decision, (found, tuple(paired(found)), "b"))
+    passes(chapter.checks["decision"], [found, paired(found), "B"])
+    passes(chapter.checks["decision"], (found, tuple(paired(found)), "b"))
 
 
 def test_runs_may_go_where_they_are_worth_most(chapter: Any) -> None:
     found = {**tables(chapter, range(5, 11)), "C": table(chapter, "C", WORST, range(1, 5))}
-    passes(chapter.check.decision, [found, paired(found), "B"])
+    passes(chapter.checks["decision"], [found, paired(found), "B"])
 
 
 def test_the_runs_that_chose_the_queues_do_not_compare_them(chapter: Any) -> None:
     found = tables(chapter, range(1, 12))
     found["A"].loc[found["A"]["seed"] <= 2, "loss_rate"] += 0.004
     assert "this is the interval of all seeds; leave out" in failure_text(
-        chapter.check.decision, [found, paired(found), "B"]
+        chapter.checks["decision"], [found, paired(found), "B"]
     )
     fresh = paired({queue: each[each["seed"] > 2] for queue, each in found.items()})
-    passes(chapter.check.decision, [found, fresh, "B"])
+    passes(chapter.checks["decision"], [found, fresh, "B"])
     same = {**tables(chapter, range(1, 9)), "C": table(chapter, "C", WORST, range(1, 9))}
-    heard = failure_text(chapter.check.decision, [same, paired(same), "B"])
+    heard = failure_text(chapter.checks["decision"], [same, paired(same), "B"])
     assert "must have 5 fresh seeds in common" in heard and "Seen: 0 fresh seeds in common with A" in heard
 
 
@@ -102,7 +102,7 @@ def test_each_condition_looks_at_the_runs(chapter: Any) -> None:
     close = {**found, "A": table(chapter, "A", BEST + 1e-5, range(3, 12))}
     worst = {queue: table(chapter, queue, rate, range(3, 9)) for queue, rate in (("B", BEST), ("C", WORST))}
     worst["A"] = table(chapter, "A", SECOND, range(1, 3))
-    decide = chapter.check.decision
+    decide = chapter.checks["decision"]
     cases: list[tuple[list[Any], str]] = [
         ([swapped, right, "A"], "Seen: A is another scenario, B is another scenario."),
         ([many, paired(many), "B"], "24 runs, and each must have two or more. Seen: 26 runs (A: 12, B: 12, C: 2)."),
@@ -126,14 +126,14 @@ def test_combined_half_widths_are_reported_when_the_third_queue_varies_little(ch
     assert losses["C"].mean() < losses["A"].mean()
     (best, its_half), (second, second_half) = interval(losses["B"]), interval(losses["A"])
     apart = (second - best, float(np.hypot(its_half, second_half)))
-    assert "this is the two half widths put together" in failure_text(chapter.check.decision, [found, apart, "B"])
+    assert "this is the two half widths put together" in failure_text(chapter.checks["decision"], [found, apart, "B"])
 
 
 def test_answer_of_the_wrong_form_is_reported(chapter: Any) -> None:
     found: dict[str, Any] = dict(tables(chapter))
     no_table: dict[str, Any] = {**found}
     no_table["C"] = [1, 2]
-    decide = chapter.check.decision
+    decide = chapter.checks["decision"]
     assert "a list of three" in failure_text(decide, [found, (0.1, 0.2)])
     assert 'a table for "A", "B" and "C"' in failure_text(decide, [{"A": found["A"]}, (0.1, 0.2), "A"])
     assert "what nl.repeat(...) returned" in failure_text(decide, [no_table, (0.1, 0.2), "A"])
@@ -151,17 +151,17 @@ def test_the_letters_stand_for_other_queues_in_other_copies() -> None:
 
 def test_wrong_half_width_is_not_reported_as_a_constant(chapter: Any) -> None:
     """The mean of the same values was right before it, but that trial had the same arguments."""
-    heard = failure_text(chapter.check.interval, lambda values: (np.mean(values), 4.44))
+    heard = failure_text(chapter.checks["interval"], lambda values: (np.mean(values), 4.44))
     assert "the half width of values=" in heard and "number written into" not in heard
 
 
 def test_an_interval_as_two_edges_or_to_the_worst_queue_is_named(chapter: Any) -> None:
     found = tables(chapter)
     mean, half = paired(found)
-    assert "two edges" in failure_text(chapter.check.decision, [found, (mean - half, mean + half), "B"])
+    assert "two edges" in failure_text(chapter.checks["decision"], [found, (mean - half, mean + half), "B"])
     found["C"] = table(chapter, "C", WORST, range(1, 5))
     losses = {queue: each.set_index("seed")["loss_rate"] for queue, each in found.items()}
     worst = interval((losses["C"] - losses["B"]).dropna())
     assert "the difference to C, which is not the next best" in failure_text(
-        chapter.check.decision, [found, worst, "B"]
+        chapter.checks["decision"], [found, worst, "B"]
     )

@@ -119,7 +119,7 @@ REASON = "So many follow from the 10 ms above."
 def test_a_large_bound_passes_and_the_demonstrated_and_too_large_ones_do_not(token: str) -> None:
     """A late answer takes 6 to 11 ms more than the bound: what is 12 ms below the limit passes, the limit itself does not."""
     chapter = incast.begin(token)
-    own, check = chapter.own, chapter.check.timer_runs
+    own, check = chapter.own, chapter.checks["timer_runs"]
     assert check.judge([200, REASON, seeds(own)]).status is Status.FAILED, "the usual 200 ms"
     for bound_ms in (own.timer_ms - 15, own.timer_ms - 13, own.timer_ms - 12, 23):
         assert check.judge([bound_ms, REASON, seeds(own, bound_ms=bound_ms)]).status is Status.PASSED, bound_ms
@@ -128,7 +128,7 @@ def test_a_large_bound_passes_and_the_demonstrated_and_too_large_ones_do_not(tok
         assert "must be the limit less all" in told and "must come within" not in told, bound_ms
     limit = [own.timer_ms, REASON, seeds(own, bound_ms=own.timer_ms)]
     assert check.judge(limit).status is Status.FAILED
-    assert chapter.check.marks_runs.judge([23, REASON, seeds(own, bound_ms=23)]).status is Status.FAILED
+    assert chapter.checks["marks_runs"].judge([23, REASON, seeds(own, bound_ms=23)]).status is Status.FAILED
 
 
 @pytest.mark.parametrize("token", TOKENS)
@@ -137,13 +137,13 @@ def test_five_milliseconds_show_how_long_a_late_answer_takes_besides_its_wait(to
     own = incast.begin(token).own
     slowest_ms = max(experiments.later_ms(run).max() for run in seeds(own, bound_ms=5).values())
     bound_ms = math.floor(own.timer_ms - (slowest_ms - 5)) - 2
-    check = incast.begin(token).check.timer_runs
+    check = incast.begin(token).checks["timer_runs"]
     assert check.judge([bound_ms, REASON, seeds(own, bound_ms=bound_ms)]).status is Status.PASSED, bound_ms
 
 
 def test_runs_are_made_again_and_edited_times_are_found() -> None:
     chapter = incast.begin()
-    check, runs = chapter.check.timer_runs, seeds(chapter.own, bound_ms=23)
+    check, runs = chapter.checks["timer_runs"], seeds(chapter.own, bound_ms=23)
     answer = [23, REASON, runs]
     assert check.verdict(answer).status is Status.PASSED
     runs[3].requests["completion_s"] *= 0.999
@@ -155,7 +155,7 @@ def test_runs_are_made_again_and_edited_times_are_found() -> None:
 def test_the_least_room_passes_and_the_demonstrated_racks_do_not(token: str) -> None:
     """Two segments of each server, without those on the path, need room; with six packets less most answers are late."""
     chapter = incast.begin(token)
-    own, check = chapter.own, chapter.check.marks_runs
+    own, check = chapter.own, chapter.checks["marks_runs"]
     least = math.ceil(settings.least_room(own.servers))
     for room, threshold in ((least, 2), (least + 1, 8), (least + 3, 8)):
         runs = seeds(own, room, port=settings.step(threshold), congestion="dctcp")
@@ -164,7 +164,7 @@ def test_the_least_room_passes_and_the_demonstrated_racks_do_not(token: str) -> 
         runs = seeds(own, room, port=settings.step(), congestion="dctcp")
         assert check.judge([room, REASON, runs]).status is Status.FAILED, room
     assert check.judge([least, REASON, seeds(own, least)]).status is Status.FAILED, "CUBIC"
-    assert chapter.check.timer_runs.judge([23, REASON, runs]).status is Status.FAILED
+    assert chapter.checks["timer_runs"].judge([23, REASON, runs]).status is Status.FAILED
 
 
 def test_dctcp_helps_new_connections_while_the_smallest_windows_fit() -> None:
@@ -207,7 +207,7 @@ def test_dctcp_is_a_little_later_than_the_ideal_time() -> None:
     """By 0.2 to 4 % over eight seeds, which the interval of the exercise shows."""
     own = incast.begin().own
     table = nl.repeat(settings.claimed_scenario(own), seeds=8)
-    mean, half = nl.interval(incast.begin().check.repeated.values(table))
+    mean, half = nl.interval(incast.begin().checks["repeated"].values(table))
     ideal = settings.ideal_ms(own.servers)
     assert 1.002 * ideal < mean < 1.04 * ideal
     assert mean - half > ideal

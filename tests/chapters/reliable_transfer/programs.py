@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from netlab_course.chapters import reliable_transfer
@@ -11,7 +12,7 @@ from netlab_course.chapters.reliable_transfer.programs import (
     GoBackNSender,
 )
 
-CHECK = reliable_transfer.begin().check
+CHECK = SimpleNamespace(**reliable_transfer.begin().checks)
 
 
 class WaitSender:

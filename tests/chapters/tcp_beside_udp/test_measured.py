@@ -97,7 +97,7 @@ def test_fq_protects_when_its_limit_exceeds_the_flow_limit() -> None:
         nl.run(nl.topologies.three_pcs(**room, **more), settings.senders(9), duration_s=30, interval_s=1)
         for more in ({}, {"aqm_options": {"flow_packets": 1000}})
     )
-    check = tcp_beside_udp.begin().check.my_run
+    check = tcp_beside_udp.begin().checks["my_run"]
     verdict = check.judge(saved)
     assert verdict.status is Status.PASSED
     assert "protects only where it has room for more" in str(verdict)

@@ -72,7 +72,7 @@ def test_each_copy_counts_the_bytes_of_its_own_payload() -> None:
     for token in ("anna", "ben", "chris", "dora"):
         opened = udp_loss.begin(token)
         payloads.add(opened.own.payload_bytes)
-        passes(opened.check.counted, opened.own.payload_bytes + 42)
+        passes(opened.checks["counted"], opened.own.payload_bytes + 42)
     assert len(payloads) > 1
 
 
@@ -93,11 +93,13 @@ def test_each_copy_counts_the_bytes_of_its_own_payload() -> None:
     ],
 )
 def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
-    assert sentence in failure_text(chapter.check.overload, answer)
+    assert sentence in failure_text(chapter.checks["overload"], answer)
 
 
 def test_long_fast_probe_is_reported_with_its_cost() -> None:
-    assert "datagrams, 50 are allowed" in failure_text(chapter.check.search, lambda probe: probe(60, 1) * 1042 / 1000)
+    assert "datagrams, 50 are allowed" in failure_text(
+        chapter.checks["search"], lambda probe: probe(60, 1) * 1042 / 1000
+    )
 
 
 def test_a_search_in_small_steps_is_stopped() -> None:
@@ -107,7 +109,7 @@ def test_a_search_in_small_steps_is_stopped() -> None:
             offered += 0.5
         return offered
 
-    assert "all 8 probes are used up" in failure_text(chapter.check.search, creeping)
+    assert "all 8 probes are used up" in failure_text(chapter.checks["search"], creeping)
 
 
 def test_halving_the_range_with_probes_of_a_second_loses_too_much() -> None:
@@ -118,7 +120,7 @@ def test_halving_the_range_with_probes_of_a_second_loses_too_much() -> None:
             low, high = (middle, high) if probe(middle, 1) > 0.9999 * middle else (low, middle)
         return (low + high) / 2 * 1042 / 1000
 
-    assert "datagrams, 50 are allowed" in failure_text(chapter.check.search, bisecting)
+    assert "datagrams, 50 are allowed" in failure_text(chapter.checks["search"], bisecting)
 
 
 def test_a_search_that_failed_does_not_spoil_the_next() -> None:
@@ -126,13 +128,13 @@ def test_a_search_that_failed_does_not_spoil_the_next() -> None:
         while True:
             probe(2, 0.01)
 
-    failure_text(chapter.check.search, wasteful)
-    passes(chapter.check.search, burst)
+    failure_text(chapter.checks["search"], wasteful)
+    passes(chapter.checks["search"], burst)
 
 
 @pytest.mark.parametrize("peek", [lambda probe: probe.rate_mbps, lambda probe: float(repr(probe).split()[3])])
 def test_the_rate_cannot_be_read_from_the_probe(peek: Callable[[Any], float]) -> None:
-    failure_text(chapter.check.search, peek)
+    failure_text(chapter.checks["search"], peek)
 
 
 def test_hidden_path_has_the_delay_of_its_copy() -> None:
