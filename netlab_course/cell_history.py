@@ -213,6 +213,11 @@ def running_source() -> str:
     return "" if history is None else history.running_source
 
 
+def notebook_value(name: str) -> Any:
+    """Return the present value of a name in the notebook; None outside IPython, or if there is no such name."""
+    return getattr(_shell(), "user_ns", {}).get(name)
+
+
 def doubts_about(key: str) -> Doubts:
     """Return the doubts about the answer that the running cell gives to the check `key`; no doubts outside a cell, or
     where no cells are recorded.

@@ -126,9 +126,9 @@ class HintGiver(Protocol):
     """The part of a check's interface that `Hint` uses."""
 
     @property
-    def key(self) -> str: ...  # noqa: D102 (`Check` has it)
+    def key(self) -> str: ...
 
-    def give_hint(self) -> None: ...  # noqa: D102 (`Check` has it)
+    def give_hint(self) -> None: ...
 
 
 class Hint:

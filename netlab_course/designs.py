@@ -22,7 +22,7 @@ from netlab_course.conditions import Condition
 from netlab_course.measured_tables import MeasuredTables, Values
 from netlab_course.repeated_tables import as_repeated_tables, count_seeds, differences_in_words, is_complete
 from netlab_course.rounded_intervals import places
-from netlab_course.sample_sizes import plan_in_words, plan_slips, right_plans
+from netlab_course.sample_sizes import plan_in_words, plan_slips
 from netlab_course.statements import STATEMENT_VERDICTS, Statement
 
 PILOTS = 8
@@ -116,7 +116,7 @@ class Designs(MeasuredTables):
                 lambda found: plan_in_words(found.apart, self._apart_slips(found)),
             ),
             Condition(
-                lambda found: found.together in right_plans(found.scatter_of_sums, PILOTS, self.half_width),
+                lambda found: found.together == runs_needed(found.scatter_of_sums, self.half_width),
                 f"my_together must be the number of runs with which the mean of their sums is known to ± {wanted}.",
                 "How much do the sums of the pilot scatter? Which number makes t s / sqrt(n) just small enough?",
                 lambda found: plan_in_words(found.together, self._together_slips(found)),
@@ -150,6 +150,10 @@ class Designs(MeasuredTables):
     def _replayed_values(self) -> tuple[str, tuple[Values, ...]]:
         """Return the unit of the values that are compared when runs are made again, and their functions."""
         return "Mbit/s", (sums, larger_goodputs)
+
+    def _compared_number(self) -> float:
+        """Return the number of the copy's statement on the mean sum."""
+        return self.statement.number
 
     def _wrong_guess(self, answer: object) -> str:
         """Return the verdict in a failed answer if it is wrong; "" if it is right, cannot be judged yet (a table of one
@@ -197,7 +201,7 @@ class Designs(MeasuredTables):
 
     def _host_plans(self, scatter: float) -> tuple[int, int]:
         """Return the numbers of runs for this scatter, with Student's factors of all the runs and of the pilot."""
-        plans = right_plans(scatter, PILOTS, self.half_width)
+        plans = _plans_by_factors(scatter, self.half_width)
         return plans[0], plans[-1]
 
     def _together_slips(self, found: ChosenDesign) -> Iterator[tuple[float, str]]:
@@ -205,9 +209,18 @@ class Designs(MeasuredTables):
         apart = "this is with the scatters of both hosts; take that of their sum in each run"
         for number in self._right_apart(found):
             yield number, apart
-        for number in right_plans(math.hypot(*found.scatters), PILOTS, self.half_width):
+        for number in _plans_by_factors(math.hypot(*found.scatters), self.half_width):
             yield number, apart
         yield from plan_slips(found.scatter_of_sums, PILOTS, self.half_width)
+
+
+def _plans_by_factors(scatter: float, half_width: float) -> range:
+    """Return the numbers of runs between that with Student's factor of all the runs and that with the pilot's, for a
+    scatter and a wanted half width in the same unit.
+    """
+    of_all = runs_needed(scatter, half_width)
+    of_pilot = max(2, math.ceil((student_t(PILOTS) * scatter / half_width) ** 2))
+    return range(min(of_all, of_pilot), max(of_all, of_pilot) + 1)
 
 
 def _parse(answer: object) -> ChosenDesign | str:

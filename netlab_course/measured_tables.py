@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ import pandas as pd
 from netlab_course import replays
 from netlab_course.conditions import Build
 
+PILOT = "my_pilot"
+"""The name of the table whose scatter plans the runs."""
 Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 """Returns a value for each seed of a table."""
 
@@ -36,6 +39,19 @@ class MeasuredTables(Build):
         chosen by their results; "" if there is none.
         """
         tables = self._tables(answer)
+        pilot = replays.unexpected_pilot(tables[PILOT], PILOT) if PILOT in tables else ""
+        if pilot:
+            return pilot
         unit, several = self._replayed_values()
-        doubts = (replays.doubt_about_tables(tables, values, unit, self.replay) for values in several)
+        numbers = itertools.chain([self._compared_number()], itertools.repeat(None))
+        doubts = (
+            replays.doubt_about_tables(tables, values, unit, self.replay, number)
+            for values, number in zip(several, numbers, strict=False)
+        )
         return next(filter(None, doubts), "")
+
+    def _compared_number(self) -> float | None:
+        """Return the number with which the means of the first values are compared; None, as for this base class, if there is
+        none.
+        """
+        return None

@@ -313,7 +313,8 @@ class Repetition(Build):
         mean, least = float(self.values(found.table).mean()), self.expected(found.table)
         if self.is_bound and mean < (1 - replays.MAX_BELOW) * least:
             return f"a mean of {with_unit(mean, self.unit)} is below {self.compared}, and no run can be: {replays.AS_MEASURED}"
-        return replays.doubt_about_tables({"your table": found.table}, self.values, self.unit, self.replay)
+        number = self.expected(found.table) if self.statement is None else self.statement.number
+        return replays.doubt_about_tables({"your table": found.table}, self.values, self.unit, self.replay, number)
 
     def _theory_in_words(self, found: RepeatedMeasurement) -> str:
         """Return a sentence that says whether the theoretical value lies inside, above or below the interval of a

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,8 @@ from netlab.measure.results import Run
 from netlab.runs.replications import Interval, interval, table_of
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
+from netlab.traffic.own import CLASS_PREFIX
+from netlab_course import cell_history
 from netlab_course.answers import with_unit
 
 TOGETHER = 3
@@ -28,6 +31,8 @@ OTHER_SEEDS = 20
 """The number of runs with which a table with seeds of the student's choice is compared."""
 MAX_DISTANCE = 1.5
 """The distance of both means in half widths of their difference, which honest seeds exceed in 1 of about 300 tables."""
+MIN_SCATTER = 0.3
+"""The least scatter of seeds with gaps, divided by the scatter of others; eight honest seeds have less in 1 of 600 tables."""
 AS_MEASURED = "hand over the table as nl.repeat(...) returned it."
 _OFF = 1e-6
 Replay = Callable[[Mapping[int, Scenario]], Mapping[int, Run]]
@@ -51,12 +56,10 @@ def invented_value(
 ) -> tuple[int, float, float] | None:
     """Run seeds of a table of `netlab.repeat` again, the three whose values are furthest from the median first and then
     others for a second; return the first whose value differs, with the table's value and the repeated one. None if all
-    agree, or if the scenario cannot be repeated, such as one with a student's classes. `values` returns a value for each
-    seed of a table.
+    agree, or if the scenario cannot be repeated. `values` returns a value for each seed of a table.
     """
-    try:
-        described = Scenario.from_dict(table.attrs["scenario"])
-    except NetlabError:
+    described = _repeatable_scenario(table)
+    if described is None:
         return None
     given = {int(seed): float(values(table[table["seed"] == seed]).iloc[0]) for seed in table["seed"].unique()}
     seeds = _furthest_first(given)
@@ -79,46 +82,115 @@ def doubt_about_tables(
     values: Callable[[pd.DataFrame], pd.Series[float]],
     unit: str,
     replay: Replay,
+    number: float | None = None,
 ) -> str:
     """Return a sentence on the first of some tables of `netlab.repeat`, given by name, with a value that is another one
     when it is measured again (see `invented_value`) or with seeds that were chosen by their results (see
-    `mean_of_other_seeds`); "" if there is none. The values have the unit `unit`.
+    `mean_of_other_seeds`); "" if there is none. The values have the unit `unit`, and so has `number`, with which their
+    mean is compared (None: with nothing).
     """
     for name, table in tables.items():
         differing = invented_value(table, values, replay)
         if differing is not None:
             seed, given, again = (differing[0], *(with_unit(value, unit) for value in differing[1:]))
-            return f"seed {seed} has {given} in {name}, and {again} when it is run again: {AS_MEASURED}"
-        other = mean_of_other_seeds(table, values, replay)
+            classes = ", with your classes as they are now" if _own_classes(table.attrs["scenario"]) else ""
+            return f"seed {seed} has {given} in {name}, and {again} when it is run again{classes}: {AS_MEASURED}"
+        other = mean_of_other_seeds(table, values, replay, number)
         if other is not None:
             own = interval(values(table))
             return (
                 f"the mean of {name} is {own} {unit}".rstrip()
                 + f", and that of the seeds 1 to {OTHER_SEEDS} is {other}: choose seeds before you see their results."
+                + (" Take seeds in a row, such as seeds=12." if has_gaps(table) else "")
             )
     return ""
 
 
 def mean_of_other_seeds(
-    table: pd.DataFrame, values: Callable[[pd.DataFrame], pd.Series[float]], replay: Replay
+    table: pd.DataFrame,
+    values: Callable[[pd.DataFrame], pd.Series[float]],
+    replay: Replay,
+    number: float | None = None,
 ) -> Interval | None:
     """Run the scenario of a table of `netlab.repeat` with the seeds 1 to OTHER_SEEDS, and return the interval of these
-    values if it is farther from the interval of the table's than chance explains. None if both agree, the table's own
-    seeds are 1, 2, 3 and so on, or the scenario cannot be repeated.
+    values if it disagrees with the interval of the table's: both are farther apart than chance explains, or they lie on
+    different sides of `number` (None: no side matters). Seeds with gaps, of which some may have been left out, must lie on
+    exactly the same side, and scatter as much. None if both agree, the table's own seeds are 1, 2, 3 and so on, or the
+    scenario cannot be repeated.
     """
     seeds = table["seed"]
-    if seeds.min() == 1 and seeds.max() == seeds.nunique():
+    if seeds.min() == 1 and not has_gaps(table):
         return None
-    try:
-        described = Scenario.from_dict(table.attrs["scenario"])
-    except NetlabError:
+    described = _repeatable_scenario(table)
+    if described is None:
         return None
     runs = replay({seed: replace(described, seed=seed) for seed in range(1, OTHER_SEEDS + 1)})
     if len(runs) < OTHER_SEEDS:
         return None
-    own, other = interval(values(table)), interval(values(table_of(table.attrs["scenario"], runs)))
+    measured, others = values(table), values(table_of(table.attrs["scenario"], runs))
+    own, other = interval(measured), interval(others)
     allowed = MAX_DISTANCE * float(np.hypot(own.half_width, other.half_width)) + _OFF * abs(other.mean)
-    return other if abs(own.mean - other.mean) > allowed else None
+    differs = abs(own.mean - other.mean) > allowed
+    if number is not None:
+        sides = _side(own, number), _side(other, number)
+        differs |= sides[0] != sides[1] if has_gaps(table) else sides[0] * sides[1] < 0
+    if has_gaps(table):
+        differs |= float(measured.std()) < MIN_SCATTER * float(others.std())
+    return other if differs else None
+
+
+def has_gaps(table: pd.DataFrame) -> bool:
+    """Return whether the seeds of a table of `netlab.repeat` are not consecutive numbers."""
+    seeds = table["seed"]
+    return bool(seeds.max() - seeds.min() + 1 != seeds.nunique())
+
+
+def seeds_in_a_row_problem(table: pd.DataFrame, name: str) -> str:
+    """Return a sentence on a table of `netlab.repeat`, called `name`, with gaps between its seeds, because a seed that was
+    left out may have had a large or small value; "" if it has none.
+    """
+    return f"{name} must have seeds in a row, such as seeds=12: some are left out." if has_gaps(table) else ""
+
+
+def unexpected_pilot(table: pd.DataFrame, name: str) -> str:
+    """Return a sentence on a pilot, called `name` and made by `netlab.repeat`, whose seeds are not 1, 2, 3 and so on: a
+    scatter that plans the runs must not be chosen; "" if they are.
+    """
+    seeds = sorted(int(seed) for seed in table["seed"].unique())
+    if seeds == list(range(1, len(seeds) + 1)):
+        return ""
+    return f"{name} must have the seeds 1 to {len(seeds)} (seeds={len(seeds)}), whatever they bring, got {', '.join(map(str, seeds))}."
+
+
+def _side(found: Interval, number: float) -> int:
+    """Return 1 if an interval lies above a number, -1 if it lies below, and 0 if it holds it."""
+    return int(found.mean - found.half_width > number) - int(found.mean + found.half_width < number)
+
+
+def _own_classes(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the classes of the notebook, by name, that control a flow in the dict of a scenario."""
+    controls = {str(item.get("congestion", "")) for item in document.get("traffic", ())}
+    names = {control.removeprefix(CLASS_PREFIX) for control in controls if control.startswith(CLASS_PREFIX)}
+    found = {name: cell_history.notebook_value(name) for name in names}
+    return {name: value for name, value in found.items() if isinstance(value, type)}
+
+
+def _repeatable_scenario(table: pd.DataFrame) -> Scenario | None:
+    """Return the scenario of a table of `netlab.repeat`, with the notebook's own classes where it has the names of
+    such; None if it cannot be repeated.
+    """
+    document = table.attrs["scenario"]
+    classes = _own_classes(document)
+    traffic = [
+        {**item, "congestion": classes.get(str(item["congestion"]).removeprefix(CLASS_PREFIX), item["congestion"])}
+        if "congestion" in item
+        else item
+        for item in document.get("traffic", ())
+    ]
+    try:
+        return Scenario.from_dict({**document, "traffic": traffic})
+    except NetlabError:
+        return None
 
 
 def _furthest_first(given: Mapping[int, float]) -> list[int]:

@@ -16,6 +16,7 @@ import pandas as pd
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.theory import runs_needed, student_t
+from netlab_course import replays
 from netlab_course.answers import answer_in_words, as_number, bare_word, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Condition
@@ -93,7 +94,7 @@ class SampleSize(MeasuredTables):
                 ),
             ),
             Condition(
-                lambda found: found.planned in self._right_plans(found.pilot),
+                lambda found: found.planned == runs_needed(float(self.values(found.pilot).std()), self.half_width),
                 f"my_planned must be the number of runs with which the pilot's scatter gives a half width of {wanted}.",
                 "Which number makes t s / sqrt(n) just small enough? Try it in the formula, and the next smaller one.",
                 self._plan_in_words,
@@ -145,6 +146,14 @@ class SampleSize(MeasuredTables):
         """Return the unit of the values that are compared when runs are made again, and their functions."""
         return self.unit, (self.values,)
 
+    def doubt_about_numbers(self, answer: object) -> str:
+        """Return a sentence on seeds of the pilot or of the planned runs that may be chosen, or on values that are others
+        when some of the seeds are run again; "" if there is none.
+        """
+        table = self._tables(answer).get("my_table")
+        gaps = "" if table is None else replays.seeds_in_a_row_problem(table, "my_table")
+        return gaps or super().doubt_about_numbers(answer)
+
     def _wrong_guess(self, answer: object) -> str:
         """Return the word in a failed answer if it is wrong; "" if it is right, cannot be judged yet (a table of one
         seed), or the answer has a wrong form.
@@ -156,10 +165,6 @@ class SampleSize(MeasuredTables):
         """Return a text on the differences of the two tables' scenarios from the one asked for; "" if there are none."""
         scenario = self.scenario()
         return differences_in_words({"my_pilot": (found.pilot, scenario), "my_table": (found.table, scenario)})
-
-    def _right_plans(self, pilot: pd.DataFrame) -> range:
-        """Return the numbers of runs that are right for a pilot."""
-        return right_plans(float(self.values(pilot).std()), count_seeds(pilot), self.half_width)
 
     def _plan_in_words(self, found: PlannedSample) -> str:
         """Return a student's planned number as text, with the message about a known mistake if it is one."""
@@ -210,16 +215,6 @@ class SampleSize(MeasuredTables):
         return {word for word, right in places if right}
 
 
-def right_plans(scatter: float, pilots: int, half_width: float) -> range:
-    """Return the numbers of runs that are right for a half width, both in the same unit, and the scatter of so many
-    pilots: from the smallest one with Student's factor of all the runs to the one with the pilots' factor, or the
-    reverse, because the pilots' factor is the smaller one for fewer runs than pilots.
-    """
-    least = runs_needed(scatter, half_width)
-    of_pilots = max(2, math.ceil((student_t(pilots) * scatter / half_width) ** 2))
-    return range(min(least, of_pilots), max(least, of_pilots) + 1)
-
-
 def plan_slips(scatter: float, pilots: int, half_width: float) -> Iterator[tuple[float, str]]:
     """Yield the wrong numbers of runs (not rounded) that known mistakes give for the scatter of so many pilots, each
     with its message; `half_width` is the wanted one.
@@ -235,10 +230,14 @@ def plan_slips(scatter: float, pilots: int, half_width: float) -> Iterator[tuple
         max(0, runs_needed(scatter, half_width) - pilots),
         "the runs of the pilot are not subtracted from those of the plan",
     )
+    yield runs_needed(scatter, half_width) - 1, "with so many the half width is still a little larger: round up"
+    yield runs_needed(scatter, half_width) + 1, "one run less has that half width, too"
     yield (
-        right_plans(scatter, pilots, half_width)[0] - 1,
-        "with so many the half width is still a little larger: round up",
+        (factor * ratio) ** 2,
+        f"this is with Student's t of the {pilots} runs of the pilot; take that of all the runs",
     )
+    small = scatter * ((pilots - 1) / pilots) ** 0.5
+    yield runs_needed(small, half_width), "the standard deviation of a sample has ddof=1, as in chapter 2"
 
 
 def plan_in_words(planned: float, slips: Iterable[tuple[float, str]]) -> str:

@@ -131,6 +131,10 @@ class Threshold(MeasuredTables):
         """Return the unit of the values that are compared when runs are made again, and their functions."""
         return self.unit, (self.values,)
 
+    def _compared_number(self) -> float:
+        """Return the smallest allowed mean."""
+        return self.limit
+
     def _wrong_guess(self, answer: object) -> str:
         """Return the number by the rule in a failed answer if it is wrong; "" if it is right or the answer has a wrong
         form.

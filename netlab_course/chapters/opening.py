@@ -45,7 +45,7 @@ class OpenChapter:
     """The numbers of this copy."""
     check: Exercises
     """The chapter's checks, each an attribute, as the notebook calls them."""
-    checks: dict[str, Check] = field(repr=False)
+    checks: dict[str, Any] = field(repr=False)
     """The checks themselves, by the key under which the notebook calls them; for tests and graders."""
     settings: ModuleType
     """The chapter's module `settings`: networks and helpers."""

@@ -66,3 +66,63 @@ def test_a_machine_that_cannot_measure_doubts_nothing(population: pd.DataFrame) 
     best.attrs = population.attrs
     assert replays.mean_of_other_seeds(best, values, no_replay) is None
     assert not replays.doubt_about_tables({"my_table": best}, values, "Mbit/s", no_replay)
+
+
+def test_seeds_near_the_median_are_noticed(population: pd.DataFrame) -> None:
+    middle = of_seeds(population, range(1, 61)).sort_values("goodput_mbps").iloc[22:34]
+    if float(values(middle).std()) > 0.3 * float(values(population).std()):
+        pytest.skip("two values have no middle")
+    assert other_mean(population, middle["seed"]) is not None
+
+
+def test_seeds_that_move_the_mean_to_the_other_side_of_a_number_are_noticed() -> None:
+    drawn = np.random.default_rng(5).normal(10, 1, 60)
+    rows = {
+        seed: FakeRun(pd.DataFrame([{"flow": "a", "goodput_mbps": value, "error": None}]))
+        for seed, value in enumerate(drawn, start=1)
+    }
+    population = table_of(SCENARIO, rows)  # type: ignore[arg-type]
+    # Every second value above the first quartile: the mean moves by half of a standard deviation.
+    chosen = of_seeds(population, population.sort_values("goodput_mbps")["seed"].iloc[15::3])
+    own = nl.interval(values(chosen))
+    number = own.mean - own.half_width - 0.01
+    assert replays.mean_of_other_seeds(chosen, values, replay_of(population)) is None, "no side matters"
+    assert replays.mean_of_other_seeds(chosen, values, replay_of(population), number) is not None
+
+
+def test_honest_seeds_in_a_row_may_leave_open_what_others_decide(population: pd.DataFrame) -> None:
+    for first in range(100, 300, 10):
+        table = of_seeds(population, range(first, first + 10))
+        found = nl.interval(values(table))
+        doubt = replays.mean_of_other_seeds(table, values, replay_of(population), found.mean)
+        assert doubt is None or abs(doubt.mean - found.mean) > doubt.half_width
+
+
+class Mine:
+    """A student's congestion control."""
+
+    def on_ack(self, ack: Any) -> None: ...
+
+
+def test_runs_with_a_class_of_the_notebook_are_made_again_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = nl.Scenario(nl.topologies.dumbbell(), [nl.Tcp("h1", "h3", congestion=Mine)], duration_s=10)
+    rows = {
+        seed: FakeRun(pd.DataFrame([{"flow": "a", "goodput_mbps": float(seed), "error": None}]))
+        for seed in range(1, 11)
+    }
+    table = table_of(scenario.to_dict(), rows)  # type: ignore[arg-type]
+    honest = replay_of(table)
+    asked: list[Any] = []
+
+    def replay(scenarios: Any) -> Any:
+        asked.extend(scenario.traffic[0].congestion for scenario in scenarios.values())
+        return honest(scenarios)
+
+    assert replays.invented_value(table, values, replay) is None and not asked, "no class is known"
+    monkeypatch.setattr(replays.cell_history, "notebook_value", {"Mine": Mine}.get)
+    assert replays.invented_value(table, values, replay) is None
+    assert asked and set(asked) == {Mine}
+    edited = table.assign(goodput_mbps=table["goodput_mbps"] * 1.3)
+    edited.attrs = table.attrs
+    told = replays.doubt_about_tables({"my_table": edited}, values, "Mbit/s", honest)
+    assert "when it is run again, with your classes as they are now" in told

@@ -187,19 +187,14 @@ def test_a_table_without_an_interval_gets_a_message_and_its_verdict_is_no_try(pl
     assert not seen
 
 
-@pytest.mark.parametrize("of_sums", [0.12, 0.16, 0.22])
-def test_the_pilots_factor_is_right_where_it_gives_fewer_runs(of_sums: float) -> None:
-    """The pilot's factor is smaller than the one of all the runs if these are fewer than eight."""
-    answer = work(of_sums)
-    together = max(2, math.ceil((nl.theory.student_t(8) * of_sums / WANTED) ** 2))
-    assert together < answer[2] <= 8
-    passes(CHECK, [*answer[:2], together, table(together), answer[4]])
-
-
-def test_rounding_the_pilots_number_down_is_named() -> None:
-    answer = work(0.22)
-    told = failure_text(CHECK, [*answer[:2], 6, table(6), answer[4]])
-    assert "Seen: 6; with so many the half width is still a little larger: round up" in told
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [(-1, "a little larger: round up"), (1, "one run less has that half width, too")],
+)
+def test_neighbours_of_the_number_of_runs_together_are_wrong(more: int, words: str) -> None:
+    answer = work(0.3)
+    together = answer[2] + more
+    assert words in failure_text(CHECK, [*answer[:2], together, table(together), answer[4]])
 
 
 @pytest.mark.parametrize(

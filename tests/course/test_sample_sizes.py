@@ -63,12 +63,34 @@ def test_right_work_passes_whatever_is_drawn(scatter: float, then: float) -> Non
     assert "Theory lies inside your interval." in CHECK.judge(work(scatter, then)).sentences
 
 
-def test_the_factor_of_the_pilot_is_right_as_well() -> None:
-    """Six runs have a factor of 2.57, which is larger than that of all the runs: a careful plan."""
-    careful = math.ceil((2.571 * 4.0 / HALF) ** 2)
-    assert careful > nl.theory.runs_needed(4.0, HALF)
-    passes(CHECK, work(4.0, planned=careful))
-    failure_text(CHECK, work(4.0, planned=careful + 1))
+@pytest.mark.parametrize(
+    ("planned", "sentence"),
+    [
+        (math.ceil((2.571 * 4.0 / HALF) ** 2), "Student's t of the 6 runs of the pilot"),
+        (nl.theory.runs_needed(4.0, HALF) + 1, "one run less has that half width, too"),
+        (nl.theory.runs_needed(4.0, HALF) - 1, "a little larger: round up"),
+    ],
+)
+def test_neighbours_of_the_planned_number_are_wrong(planned: int, sentence: str) -> None:
+    assert sentence in failure_text(CHECK, work(4.0, planned=planned))
+
+
+@pytest.mark.parametrize("seeds", [(3, 9, 11, 20, 21, 40), (2, 3, 4, 5, 6, 7)])
+def test_a_pilot_with_chosen_seeds_is_refused(seeds: tuple[int, ...]) -> None:
+    answer = work()
+    attrs = answer[0].attrs
+    answer[0] = answer[0].assign(seed=list(seeds))
+    answer[0].attrs = attrs
+    assert CHECK.judge(answer).status is Status.PASSED, "a grader draws other seeds"
+    assert "my_pilot must have the seeds 1 to 6 (seeds=6), whatever they bring, got" in str(CHECK.verdict(answer))
+
+
+def test_planned_runs_with_gaps_between_their_seeds_are_refused() -> None:
+    answer = work()
+    attrs = answer[2].attrs
+    answer[2] = answer[2].assign(seed=answer[2]["seed"] * 2)
+    answer[2].attrs = attrs
+    assert "my_table must have seeds in a row" in str(CHECK.verdict(answer))
 
 
 @pytest.mark.parametrize(

@@ -319,7 +319,9 @@ def test_the_claim_is_judged_by_the_interval_of_the_last_query(chapter: Any) -> 
     for times, right in ((claimed - scattered, "supported"), (claimed + scattered, "refuted")):
         passes(chapter.checks["repeated"], finding(chapter.own, times, right))
         for wrong in {"supported", "undecided", "refuted"} - {right}:
-            assert f"less than {claimed} ms" in failure_text(chapter.checks["repeated"], finding(chapter.own, times, wrong))
+            assert f"less than {claimed} ms" in failure_text(
+                chapter.checks["repeated"], finding(chapter.own, times, wrong)
+            )
     passes(chapter.checks["repeated"], finding(chapter.own, claimed + np.array([-1, 1] * 4)))
     assert "expected a list of four" in failure_text(chapter.checks["repeated"], [1, 2])
 
