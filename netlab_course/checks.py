@@ -51,8 +51,8 @@ __all__ = [
 
 _T = TypeVar("_T")
 MAX_CALL_S = 10.0
-NOT_COUNTED = "But this is netlab's own function, which does not count in grading: write yours out."
-"""The sentence about a right answer that is a function of netlab, which a grader withholds."""
+NOT_COUNTED = "This is netlab's own function, which does not count: write yours out."
+"""The sentence about an answer that is a function of netlab, which a grader withholds."""
 _PUBLIC_NAMES = ("hint", "hints_left", "judge", "name", "take")
 
 
@@ -161,8 +161,6 @@ class Check:
     """Called with the key when an answer is right, to record the progress."""
     tries: TryCounter | None = field(default=None, init=False, repr=False)
     """Counts wrong tries, to be shown with the verdict; `begin()` sets it."""
-    prose_question: str = field(default="", init=False, repr=False)
-    """The question that a sentence in the answer replies to, for the person who reads it; "" if there is no sentence."""
     _guesses: ClassVar[str] = "tries"
     """The plural noun for answers that could be found by trial."""
     _hints_given: int = field(default=0, init=False, repr=False)
@@ -208,6 +206,10 @@ class Check:
             self.on_pass(self.key)
         tries = self._count_tries(answer, result.status)
         counted = tries_in_words(tries, self._guesses) if result.status is Status.FAILED else ()
+        if result.status is Status.PASSED and tries >= self.many_tries:
+            counted = (
+                f"It comes after {tries} wrong {self._guesses}, which your instructor sees: why is it this one?",
+            )
         replace(result, sentences=(*result.sentences, *counted, *remarks)).show(
             "netlab-remarked" if remarks else "", {WRONG_TRIES: tries} if tries else {}
         )
@@ -282,10 +284,6 @@ class Check:
         """Return a sentence on numbers in a right answer that cannot be measured, or are others when they are measured
         again; "" if there are none, as for this base class.
         """
-        return ""
-
-    def prose(self, answer: object) -> str:  # noqa: ARG002 (a subclass looks at it)
-        """Return the sentence in an answer that a person reads, "" if there is none, as for this base class."""
         return ""
 
     @property
@@ -504,8 +502,9 @@ class Function(Check):
         example = with_unit(self.reference(**self.cases[0]), self.unit)
         result = f"{trials}; for {self.words(self.cases[0])} it gives {example}."
         trials_again = (self.arguments(case) for case in self.cases)
-        borrowed = is_netlabs_own(answer, trials_again, MAX_CALL_S)
-        return self._result(Status.PASSED, result, NOT_COUNTED if borrowed else "", self.right)
+        if is_netlabs_own(answer, trials_again, MAX_CALL_S):
+            return self._result(Status.FAILED, f"{trials}.", NOT_COUNTED)
+        return self._result(Status.PASSED, result, self.right)
 
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
         """Return the verdict if the student's function fails in the trial with the arguments `case` or is not written
@@ -537,6 +536,10 @@ class Function(Check):
         slip = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
         if not slip and is_rounded(number, expected):
             slip = "The digits are right, but too few: return the number as it is computed, not rounded."
+        if self._returns_constant(function, number):
+            got = with_unit(number, self.unit)
+            said = f"It returns {got} for other arguments, too: is a number written into the function that should follow from them?"
+            return self._result(Status.FAILED, f"for {self.words(case)} got {got}.", said)
         sentences = [slip or direction(number, expected)]
         # A trial whose right number is 0, such as a stall that does not happen, may be another branch of the function.
         if not first and not slip and expected != 0:
@@ -544,6 +547,21 @@ class Function(Check):
                 "The first trial was right: is a number written into the function that should be a parameter?"
             )
         return self._result(Status.FAILED, f"for {self.words(case)} got {with_unit(number, self.unit)}.", *sentences)
+
+    def _returns_constant(self, function: Callable[..., object], number: float) -> bool:
+        """Return whether the student's function gives this number in each trial, though the right numbers differ; False if a
+        trial fails.
+        """
+        if len({self.reference(**case) for case in self.cases}) < 2:
+            return False
+        for case in self.cases:
+            try:
+                value = self.part(call_within(MAX_CALL_S, function, **self.arguments(case)), case)
+            except (Exception, TimeIsUpError):  # noqa: BLE001 (the failed trial has its own message)
+                return False
+            if as_number(value)[0] != number:
+                return False
+        return True
 
 
 @dataclass(kw_only=True, repr=False)

@@ -124,8 +124,7 @@ def loss_cost_segments(rate_mbps, rtt_ms):
 chapter.check.cost(loss_cost_segments)
 
 # %% [markdown] id="cost-run-text"
-# Now measure it: 30 s over 5, 10 and 20 Mbit/s with a queue of two packets. The table counts the losses, the segments sent from
-# one loss to the next, and those that the link could have carried in addition: the cost. (Column `c` is for part 6.)
+# Now measure it: 30 s over 5, 10 and 20 Mbit/s with a queue of two packets. The table counts the losses, the segments sent between two, and those that the link could have carried in addition: the cost. (Column `c` is for part 6.)
 
 # %% id="cost-run"
 short = {rate_mbps: path(rate_mbps, 20, queue_packets=2) for rate_mbps in (5, 10, 20)}
@@ -133,7 +132,9 @@ by_rate = nl.sweep({r: nl.Scenario(short[r], [reno], 30, interval_s=0.02) for r 
 losses = experiments.loss_table(by_rate)
 price = chapter.check.cost.take(loss_cost_segments, experiments.cost_segments)
 losses["cost, theory"] = [price(rate, 40) for rate in by_rate]
-print(losses.round(2).to_string(index=False, col_space={"cost": 7, "c": 5}))
+columns = ["rate (Mbit/s)", "losses", "BDP", "W at a loss"]
+columns += ["sent between", "cost", "cost, theory", "c"]
+print(losses[columns].round(2).to_string(index=False, col_space={"cost": 7, "c": 5}))
 cost_guess.compare(losses["cost"][1], theory=price(10, 40))
 
 # %% [markdown] id="prediction-words" tags=["minutes-4"]
@@ -156,7 +157,7 @@ cost_guess.compare(losses["cost"][1], theory=price(10, 40))
 # <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # Twice the rate costs [[three to four times = (losses["cost"] / losses["cost"].shift()).iloc[1:].between(3, 4).all()]] as much, near the four that the square gives. But [[each loss costs more = bool((losses["cost"] > losses["cost, theory"]).all())]] than theory says. The formula takes
-# the BDP for $W$, but the window at a loss lies [[2 to 5 segments = (losses["W at a loss"] - losses["BDP (segments)"]).between(2, 5).all()]] above the BDP, and with it the formula gives the cost [[within a tenth = float(abs(8 * losses["cost"] / losses["W at a loss"] ** 2 - 1).max()) | 0 .. 0.105]].
+# the BDP for $W$, but the window at a loss lies [[2 to 5 segments = (losses["W at a loss"] - losses["BDP"]).between(2, 5).all()]] above the BDP, and with it the formula gives the cost [[within a tenth = float(abs(8 * losses["cost"] / losses["W at a loss"] ** 2 - 1).max()) | 0 .. 0.105]].
 #
 # </details>
 #

@@ -237,8 +237,8 @@ for rate_mbps in (54, changed_rate_mbps):
 # - *apart*: the mean of `h1` from some runs plus the mean of `h2` from as many *other* runs, whose half width is $t\sqrt{s_1^2/n + s_2^2/n}$;
 # - *together*: the mean of the sums of both, run by run.
 #
-# Which needs fewer runs? First guess in `my_times` how many times the runs of *together* the design *apart* needs (below 1: it needs fewer). Then `my_pilot` is the table of eight runs, and `my_apart` and `my_together` are
-# how many runs each design needs in all, by the pilot's scatter (let the cell compute them, because a grader draws other seeds). `my_table` has as many runs as the better design needs, at most 25,
+# Which needs fewer runs? First guess in `my_times` how many times the runs of *together* the design *apart* needs (below 1: it needs fewer). Then `my_pilot` is the table of eight runs, with the seeds 1 to 8, and `my_apart` and `my_together` are
+# the smallest numbers of runs that each design needs in all, by the pilot's scatter and Student's factor of all these runs (let the cell compute them, because a grader draws other seeds). `my_table` has as many runs as the better design needs, at most 25,
 # and `my_verdict` is what the interval of its sums says on the statement.
 
 

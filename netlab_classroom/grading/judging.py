@@ -343,10 +343,6 @@ class Examination:
         try:
             answer = self._decode_answer(message, question.key)
             mark.value = format_answer(answer, check)
-            mark.prose, mark.prose_question = (
-                one_line(check.prose(answer), MAX_SENTENCE_CHARACTERS),
-                check.prose_question,
-            )
             grade(mark, exercise, check, answer, self._edition, self._seed_of(question.key))
         except NetlabError as error:
             mark.status, mark.sentences = FAILED, [str(error)]

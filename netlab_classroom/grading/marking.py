@@ -51,9 +51,6 @@ class ExerciseMark:
     """The parts of an exercise whose points are divided: label, points, of."""
     slip: str = ""
     """The message about the mistake, for the class's list of mistakes."""
-    prose: str = ""
-    prose_question: str = ""
-    """A sentence in an answer in code, which a person reads, and the question to which it replies; "" if there is none."""
     words: str = ""
     """A fingerprint of an answer in words; "" for code."""
     counted: int = 0

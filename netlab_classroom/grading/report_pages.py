@@ -31,8 +31,7 @@ MAX_ROWS = 30
 
 def review_html(graded: GradedClass) -> str:
     """Return the HTML page for reviewers of a graded class: the attempted written answers by question (apart for other
-    model answers), with model answer and rubric; each has the points given so far and the flags of its student. Then
-    the sentences in answers in code, each with the question, the check's verdict and the student's cell.
+    model answers), with model answer and rubric; each has the points given so far and the flags of its student.
     """
     questions: dict[tuple[str, str], dict[str, Any]] = {}
     models, named = model_answers(graded), titles(graded)
@@ -75,34 +74,8 @@ def review_html(graded: GradedClass) -> str:
         "review.html.j2",
         chapter=graded.master.stem,
         questions=list(questions.values()),
-        in_code=_sentences_in_code(graded, named),
         waiting=count_unreviewed(graded),
     )
-
-
-def _sentences_in_code(graded: GradedClass, named: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the sentences in the class's answers in code, such as what would refute a statement, which no check can
-    judge: dicts with the "title" and "key" of an exercise, its "question" in the copy, and "answers"; `named`
-    has the titles by key.
-    """
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for result in graded.results:
-        for mark in result["exercises"]:
-            if mark.get("prose"):
-                key, question = mark["key"], mark["prose_question"]
-                part = found.setdefault(
-                    (key, question), {"key": key, "title": named[key], "question": question, "answers": []}
-                )
-                part["answers"].append(
-                    {
-                        "student": result["student"],
-                        "sentence": mark["prose"],
-                        "given": f"{points_text(mark['points'])} of {points_text(mark['of'])}",
-                        "status": marking.shown_status(mark),
-                        "code": mark["answer"],
-                    }
-                )
-    return [found[place] for place in sorted(found, key=lambda place: (list(named).index(place[0]), place[1]))]
 
 
 def _other_students(flag: Mapping[str, Any], student: str) -> str:

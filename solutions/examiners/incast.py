@@ -15,6 +15,23 @@ def _query(draw: Draw) -> dict[str, Any]:
     }
 
 
+def _bound(draw: Draw) -> dict[str, Any]:
+    short_ms = draw.whole(2, 20)
+    return {
+        "limit_ms": draw.whole(60, 200),
+        "short_ms": short_ms,
+        "slowest_ms": short_ms + draw.decades(4, 30, digits=2),
+    }
+
+
+def _room(draw: Draw) -> dict[str, Any]:
+    return {
+        "servers": draw.whole(60, 300),
+        "rate_mbps": draw.one_of([500, 1000, 2000]),
+        "rtt_ms": draw.decades(0.1, 0.3, digits=2),
+    }
+
+
 EXERCISES = {
     "ideal": Exercise(
         points=2,
@@ -27,10 +44,12 @@ EXERCISES = {
     "prediction-words": WrittenAnswer(points=2),
     "first_drop": Exercise(points=2),
     "timer-words": WrittenAnswer(points=3),
-    # The shares are for: the rack; the seeds; no marks; one bound; in time; as computed; the number; a reason.
-    "timer_runs": Exercise(points=2, shares=[0.2, 0.2, 0.1, 0.1, 0.3, 0.1, 0.75, 0.25]),
-    # The shares are for: the rack; the seeds; no timer; in time; as computed; the number; a reason.
-    "marks_runs": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.75, 0.25, 1.0, 0.25]),
+    "bound": Exercise(points=1, cases=_bound, number=10),
+    # The shares are for: the rack; the seeds; no marks; one bound; in time; as computed.
+    "timer_runs": Exercise(points=1, shares=[0.15, 0.15, 0.1, 0.1, 0.25, 0.25]),
+    "room": Exercise(points=1.5, cases=_room, number=10),
+    # The shares are for: the rack; the seeds; no timer; in time; as computed.
+    "marks_runs": Exercise(points=1.5, shares=[0.25, 0.25, 0.25, 0.25, 0.5]),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }

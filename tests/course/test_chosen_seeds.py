@@ -10,7 +10,7 @@ import pytest
 
 import netlab as nl
 from netlab.runs.replications import table_of
-from netlab_course import replays
+from netlab_course import cell_history, replays
 from tests.course.fake_runs import FakeRun, no_replay, replay_of
 
 ALL = range(1, 1001)
@@ -119,7 +119,7 @@ def test_runs_with_a_class_of_the_notebook_are_made_again_with_it(monkeypatch: p
         return honest(scenarios)
 
     assert replays.invented_value(table, values, replay) is None and not asked, "no class is known"
-    monkeypatch.setattr(replays.cell_history, "notebook_value", {"Mine": Mine}.get)
+    monkeypatch.setattr(cell_history, "notebook_value", {"Mine": Mine}.get)
     assert replays.invented_value(table, values, replay) is None
     assert asked and set(asked) == {Mine}
     edited = table.assign(goodput_mbps=table["goodput_mbps"] * 1.3)

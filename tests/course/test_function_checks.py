@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from netlab import theory
 from netlab_course import answers, checks
-from netlab_course.checks import Function, Misconception, Number, Status, formula_slips
+from netlab_course.checks import Function, Misconception, Number, Status, formula_slips, slips
+from tests.chapters.checking import failure_text
 from tests.course.example_checks import FUNCTION, NUMBER, limit, verdict_text
 
 
@@ -45,7 +46,7 @@ def test_a_missing_return_is_an_attempt() -> None:
 
 def test_failing_function_is_reported_with_the_side_of_a_trial() -> None:
     assert "It is too large, by less than a half" in verdict_text(
-        FUNCTION.judge(lambda rate_mbps, payload_bytes: 1.3 * 4.798)
+        FUNCTION.judge(lambda rate_mbps, payload_bytes: 1.3 * limit(rate_mbps, payload_bytes))
     )
 
 
@@ -55,12 +56,12 @@ def test_a_right_function_passes() -> None:
     )
 
 
-def test_netlabs_own_function_is_reported_as_not_counting_in_grading() -> None:
+def test_netlabs_own_function_does_not_count() -> None:
     own = theory.bdp_bytes
     check = Function(name="BDP", reference=own, cases=[{"rate_mbps": 5, "rtt_ms": 40}], unit="bytes", tolerance=0.001)
     heard = verdict_text(check.judge(own))
-    assert heard.startswith("✓") and "does not count in grading: write yours out" in heard
-    assert "grading" not in verdict_text(check.judge(lambda rate_mbps, rtt_ms: rate_mbps * rtt_ms * 125))
+    assert heard.startswith("✗") and "does not count: write yours out" in heard
+    assert "count" not in verdict_text(check.judge(lambda rate_mbps, rtt_ms: rate_mbps * rtt_ms * 125))
 
 
 def test_function_may_consume_its_arguments() -> None:
@@ -222,3 +223,19 @@ def test_a_wrong_formula_may_take_all_arguments_as_one() -> None:
         assert sentence in product.judge(wrong).sentences
     with pytest.raises(ValueError, match="shorter"):
         formula_slips(lambda q: q.a, "One.", lambda q: q.b)
+
+
+def test_a_constant_is_named_as_one_even_if_it_equals_a_known_mistake() -> None:
+    check = Function(
+        name="half",
+        reference=lambda x: x / 2,
+        cases=[{"x": 4}, {"x": 10}],
+        unit="",
+        tolerance=0.01,
+        misconceptions=slips(lambda x: x, "This is all of it."),
+    )
+    assert "It returns 4 for other arguments, too: is a number written into the function" in failure_text(
+        check, lambda x: 4
+    )
+    assert "for x=10 got 2. It returns 2 for other arguments" in failure_text(check, lambda x: 2)
+    assert "This is all of it." in failure_text(check, lambda x: x)

@@ -48,6 +48,14 @@ def test_printed_sentences_fit_into_a_narrow_page(path: Path) -> None:
     assert not printed, f"shorten or break these lines of {path.stem}"
 
 
+def test_the_cost_of_a_loss_is_in_sight_next_to_its_theory() -> None:
+    """A page of 1366 pixels shows this many characters; the comparison is the aim of the table."""
+    cells = nbformat.read(SOLUTIONS / "06_congestion_control.ipynb", as_version=4).cells
+    (table,) = (output.text for cell in cells if cell.id == "cost-run" for output in cell.outputs if "text" in output)
+    header = table.split("\n")[0]
+    assert "cost, theory" in header and len(header) <= 88
+
+
 @pytest.mark.parametrize("path", sorted(SOLUTIONS.glob("[0-9]*.ipynb")), ids=lambda path: path.stem)
 def test_printed_tables_name_queues_by_their_link_and_not_by_an_interface(path: Path) -> None:
     texts = {

@@ -17,15 +17,13 @@ from netlab_classroom.grading import (
     grade,
     judging,
     marking,
-    master,
     merged,
-    reading,
     report_pages,
     report_tables,
     reports,
 )
 from netlab_classroom.grading.grade import GradedClass
-from netlab_classroom.grading.judging import Examination, Job
+from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.roster import RosterEntry
 from netlab_course.tries import WRONG_TRIES
 from tests.grading import classroom, model
@@ -219,38 +217,6 @@ def test_flagged_answer_is_marked_in_the_review(graded: GradedClass) -> None:
     page = report_pages.review_html(replace(graded, flags=[flag]))
     assert "Flag: the same words, with ben. &lt;i&gt;Alike." in page and "with anna." in page
     assert page.count('class="flag"') == 2
-
-
-def test_sentences_in_answers_in_code_are_shown_with_their_question_and_cell(graded: GradedClass) -> None:
-    page = report_pages.review_html(graded)
-    assert "Sentences in answers in code" not in page
-    results = [{**each, "exercises": [{**mark} for mark in each["exercises"]]} for each in graded.results]
-    said = {"anna": "The wait <b>alone</b> is 3 ms.", "ben": ""}
-    for result in results[:2]:
-        (mark,) = (each for each in result["exercises"] if each["key"] == "limit")
-        mark["prose"], mark["prose_question"] = said[result["student"]], 'From what does "my_bound" follow?'
-    page = report_pages.review_html(replace(graded, results=results))
-    _, _, sentences = page.partition("Sentences in answers in code")
-    assert "From what does &#34;my_bound&#34; follow?" in sentences
-    assert "anna: passed, 3 of 3 points" in sentences and "ben" not in sentences
-    assert "The wait &lt;b&gt;alone&lt;/b&gt; is 3 ms." in sentences and "return rate_mbps * payload_bytes" in sentences
-
-
-@pytest.mark.library
-@pytest.mark.slow
-def test_a_reason_reaches_the_review(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("netlab_classroom.grading.judging.ExerciseSandbox", model.UnisolatedSandbox)
-    chapter = master.find("incast", ROOT)
-    edition = chapter.edition("anna")
-    (cell,) = (each for each in edition.answer_cells if each.key == "marks_runs")
-    solution = next(each.source for each in edition.solved if each.id == cell.id)
-    taken = {"marks_runs": reading.compose(edition.provided_cells, cell.id, solution)}
-    mark = Examination(Job("anna", None, chapter.source), edition, chapter.exercises()).marks([cell], taken)[
-        "marks_runs"
-    ]
-    assert mark.status == marking.PASSED, mark.sentences
-    assert mark.prose_question == "From what does my_room follow?"
-    assert mark.prose.startswith("2 segments of each server, less 8.26"), mark
 
 
 def test_each_row_of_the_review_is_one_line_that_no_spreadsheet_takes_for_a_formula(graded: GradedClass) -> None:

@@ -37,7 +37,7 @@ def loss_table(runs: Mapping[float, Run]) -> pd.DataFrame:
             {
                 "rate (Mbit/s)": rate,
                 "losses": len(later),
-                "BDP (segments)": theory.bdp_bytes(rate, 2 * DELAY_MS) / theory.tcp_wire_bytes(),
+                "BDP": theory.bdp_bytes(rate, 2 * DELAY_MS) / theory.tcp_wire_bytes(),
                 "W at a loss": np.mean([windows[windows.index < t_s].iloc[-1] for t_s in (first, *later)]),
                 "s between": between_s,
                 "sent between": per_s * between_s,

@@ -13,6 +13,7 @@ import pandas as pd
 
 from netlab import theory
 from netlab.runs.replications import Interval, interval
+from netlab_course import replays
 from netlab_course.answers import answer_in_words
 from netlab_course.chapters.how_sure.settings import BUDGET_RUNS, QUEUES, candidate
 from netlab_course.checks import Function, Misconception, Number, Result, Status, slips
@@ -259,8 +260,26 @@ class QueueChoice:
         return other - mean, math.hypot(half, its_half)
 
 
+@dataclass(kw_only=True, repr=False)
 class Decision(Build):
     """A comparison of three queues within a budget of runs, judged by the runs, the interval and the choice."""
+
+    replay: replays.Replay = replays.run_again
+    """Runs some seeds of a table again, to see that its numbers were measured."""
+
+    def doubt_about_numbers(self, answer: object) -> str:
+        """Return a sentence on a table with a loss rate that is another one when the seed is run again; "" if there is
+        none. Which seeds a student takes is a part of the exercise.
+        """
+        found = answer if isinstance(answer, QueueChoice) else _parse_decision(answer)
+        if isinstance(found, str):
+            return ""
+        for queue, table in found.tables.items():
+            differing = replays.invented_value(table, lambda rows: rows.set_index("seed")["loss_rate"], self.replay)
+            if differing is not None:
+                seed, given, again = differing
+                return f"seed {seed} of {queue} lost {given:.4g}, and {again:.4g} when it is run again: {replays.AS_MEASURED}"
+        return ""
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on a list of three parts (tables, interval, letter), or on a `QueueChoice` that a grader

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from netlab.base.headers import MSS_BYTES
+from netlab import theory
+from netlab.base.headers import FRAME_BYTES, MSS_BYTES
 from netlab.base.units import MS_PER_S
 from netlab_course.chapters.incast.designs import (
     bound_ms,
@@ -25,9 +26,13 @@ from netlab_course.chapters.incast.settings import (
     INITIAL_WINDOW,
     LEAST_REST_MS,
     MIN_RTO,
+    MIN_WINDOW,
     QUERIES,
+    RATE_MBPS,
     ROOM_BELOW,
+    RTT_MS,
     SPARE_PACKETS,
+    TIMER_TICKS_MS,
     claimed_scenario,
     fitting_servers,
     ideal_ms,
@@ -50,6 +55,97 @@ def last_query_ms(table: pd.DataFrame, before_s: float = LAST_QUERY_S) -> pd.Ser
     is the time in s from the start of the run to that query.
     """
     return MS_PER_S * (table.groupby("seed")["completion_s"].max() - before_s)
+
+
+def _largest_bound_ms(limit_ms: float, short_ms: float, slowest_ms: float) -> float:
+    """Return the largest bound of the timer in ms with which the slowest query takes at most `limit_ms`, if it takes
+    `slowest_ms` with the bound `short_ms`; 2 ms are left for the ticks of the timer.
+    """
+    return limit_ms - (slowest_ms - short_ms) - TIMER_TICKS_MS
+
+
+def _bound_check() -> Function:
+    """Return the check of the function that computes the largest bound of the timer."""
+    return Function(
+        name="the largest bound",
+        reference=_largest_bound_ms,
+        cases=[
+            {"limit_ms": 60, "short_ms": 10, "slowest_ms": 22.5},
+            {"limit_ms": 40, "short_ms": 5, "slowest_ms": 19},
+            {"limit_ms": 120, "short_ms": 20, "slowest_ms": 28.4},
+        ],
+        unit="ms",
+        tolerance=0.005,
+        misconceptions=formula_slips(
+            lambda q: q.limit_ms - q.slowest_ms - TIMER_TICKS_MS,
+            "The slowest query waited for the short bound, too. Only what comes on top of it stays.",
+            lambda q: q.limit_ms - q.slowest_ms,
+            "The slowest query waited for the short bound, too. Only what comes on top of it stays.",
+            lambda q: q.limit_ms - (q.slowest_ms - q.short_ms),
+            "Leave 2 ms more for the ticks of the timer.",
+            lambda q: q.limit_ms - q.short_ms,
+            "This takes away the short bound. What does the slowest query do besides waiting for it?",
+            lambda q: q.limit_ms - q.short_ms - TIMER_TICKS_MS,
+            "This takes away the short bound. What does the slowest query do besides waiting for it?",
+            lambda q: q.limit_ms,
+            "This is the limit itself, and a late answer does more than wait.",
+            lambda q: q.limit_ms * q.short_ms / q.slowest_ms,
+            "What comes on top of the bound does not grow with it.",
+        ),
+        right="Now try it in your rack.",
+        hints=[
+            "Which part of slowest_ms is not the bound?",
+            "That part stays, whatever the bound is. What does it leave of the limit?",
+            "Subtract from the limit what comes on top of the short bound, and the ticks.",
+        ],
+    )
+
+
+def _room_packets(servers: int, rate_mbps: float, rtt_ms: float) -> float:
+    """Return the packets for which a queue needs room if so many servers send their smallest windows at once over a
+    path with this rate in Mbit/s and round-trip time in ms.
+    """
+    return MIN_WINDOW * servers - theory.bdp_bytes(rate_mbps, rtt_ms) / FRAME_BYTES
+
+
+def _room_check() -> Function:
+    """Return the check of the function that computes the room for the smallest windows."""
+
+    def on_path(q: SimpleNamespace) -> float:
+        """Return the packets on the path of a trial."""
+        return theory.bdp_bytes(q.rate_mbps, q.rtt_ms) / FRAME_BYTES
+
+    return Function(
+        name="the least room",
+        reference=_room_packets,
+        cases=[
+            {"servers": 100, "rate_mbps": 1000, "rtt_ms": 0.1},
+            {"servers": 60, "rate_mbps": 1000, "rtt_ms": 0.3},
+            {"servers": 200, "rate_mbps": 10_000, "rtt_ms": 0.1},
+        ],
+        unit="packets",
+        tolerance=0.02,
+        misconceptions=formula_slips(
+            lambda q: MIN_WINDOW * q.servers,
+            "Packets on the path need no room in the queue.",
+            lambda q: q.servers - on_path(q),
+            "The smallest window is more than one segment.",
+            lambda q: INITIAL_WINDOW * q.servers - on_path(q),
+            "This is with the window of a new connection; DCTCP goes on with a smaller one.",
+            lambda q: MIN_WINDOW * q.servers + on_path(q),
+            "What is on the path does not wait in the queue: it is subtracted.",
+            lambda q: MIN_WINDOW * q.servers - theory.bdp_bytes(RATE_MBPS, RTT_MS) / FRAME_BYTES,
+            "8.26 packets are on the path of the rack alone. Are rate_mbps and rtt_ms used?",
+            lambda q: MIN_WINDOW * (q.servers - on_path(q)),
+            "The packets on the path are subtracted once, from the windows of all servers together.",
+        ),
+        right="Round it up, and try it in your rack.",
+        hints=[
+            "How few packets can all servers together have on the way, and where are those?",
+            "With its smallest window a server still sends two segments. Not all of them wait in the queue: some are on the path.",
+            "All smallest windows together, less the bandwidth-delay product in frames of 1514 bytes.",
+        ],
+    )
 
 
 class Checks:
@@ -115,6 +211,7 @@ class Checks:
                 "Divide the room in the queue and on the path by what one server adds. Asked for is the first number that does not fit.",
             ],
         )
+        self.bound = _bound_check()
         self.timer_runs = make_design(
             "the timer alone",
             own,
@@ -134,12 +231,12 @@ class Checks:
                 "Use one dict of sysctls for all seeds.",
                 lambda runs: "; ".join(filter(None, sysctls_in_words(runs))) or "no sysctls",
             ),
-            parts=("my_bound_ms", "my_bound_reason", "timer_runs"),
+            runs_name="timer_runs",
             set_number=bound_ms,
             computed=Condition(
                 lambda found: least_bound_ms(own) <= found.number <= own.timer_ms - LEAST_REST_MS,
-                "my_bound_ms must be the limit less all that a late answer takes besides its wait, to a few ms.",
-                "Run your rack with 5 ms: how much of the time of its slowest queries is not the bound?",
+                "The bound must be the limit less all that a late answer takes besides its wait, to a few ms.",
+                "largest_bound_ms computes it, from the slowest query of your rack with the bound of 5 ms.",
                 lambda found: number_in_words(found.number, "ms", bound_slips(own)),
             ),
             right="As many packets are lost as before, but a server no longer waits 200 ms to send one again.",
@@ -149,6 +246,7 @@ class Checks:
                 "The rest of that time happens before and after the wait, whatever the bound is. What does it leave of the limit?",
             ],
         )
+        self.room = _room_check()
         self.marks_runs = make_design(
             "without the timer",
             own,
@@ -159,12 +257,12 @@ class Checks:
                 "Leave out sysctls=.",
                 lambda runs: "; ".join(filter(None, sysctls_in_words(runs))),
             ),
-            parts=("my_room", "my_room_reason", "marks_runs"),
+            runs_name="marks_runs",
             set_number=lambda runs: queue_capacities(runs)[-1],
             computed=Condition(
                 lambda found: -ROOM_BELOW <= found.number - math.ceil(least_room(own.servers)) <= SPARE_PACKETS,
-                f"my_room must follow from the smallest windows, to at most {SPARE_PACKETS} packets more.",
-                "How few packets can all servers together have on the way, and where are those?",
+                f"The room must follow from the smallest windows, to at most {SPARE_PACKETS} packets more.",
+                "room_packets computes it, for your servers.",
                 lambda found: number_in_words(found.number, "packets", room_slips(own)),
             ),
             any_room=True,
@@ -172,7 +270,7 @@ class Checks:
             hints=[
                 "The queue must tell the servers before it drops, and they must answer how much it tells them.",
                 "With its smallest window a server still sends two segments. Not all of them wait in the queue: some are on the path.",
-                "Compute the room from the smallest windows and the path. Then try thresholds well below it.",
+                "Take the room that your function gives, rounded up. Then try thresholds well below it.",
             ],
         )
         self.repeated = self._repetition_check(own)

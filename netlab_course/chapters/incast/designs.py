@@ -1,4 +1,4 @@
-"""Designs of a student's rack in the chapter "Incast": a computed number with a reason, and the runs with it."""
+"""Designs of a student's rack in the chapter "Incast": runs with a number that a function of the student computes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import ClassVar
 from netlab.measure.results import Run
 from netlab.runs.scenario import Scenario
 from netlab_course import replays
-from netlab_course.answers import answer_in_words, as_number, with_unit
+from netlab_course.answers import answer_in_words, with_unit
 from netlab_course.chapters.incast.experiments import later_ms
 from netlab_course.chapters.incast.settings import (
     DURATION_S,
@@ -32,7 +32,6 @@ from netlab_course.conditions import Build, Condition
 from netlab_course.own_numbers import StudentValues
 from netlab_course.scenario_differences import MAX_DIFFERENCES, differences
 
-MIN_REASON_WORDS = 6
 _MEASURED = "hand over the runs as nl.sweep(...) returned them."
 Runs = Mapping[int, Run]
 """Runs by seed."""
@@ -40,12 +39,10 @@ Runs = Mapping[int, Run]
 
 @dataclass(frozen=True)
 class PlannedDesign:
-    """A student's design of the rack: the number that was computed, the reason for it, and the runs with it."""
+    """A student's design of the rack: the runs, and the number that they have."""
 
     number: float
-    """The computed number: the bound in ms, or the packets for which the port has room."""
-    reason: str
-    """The student's sentence on how the number follows."""
+    """The bound in ms, or the packets for which the port has room; NaN if the runs have none."""
     runs: Runs
     """The runs by seed."""
 
@@ -133,11 +130,13 @@ def bound_ms(runs: Runs) -> float:
 
 @dataclass(kw_only=True, repr=False)
 class Design(Build):
-    """A check of a design of the student's rack: a computed number with a reason, and a run for each seed."""
+    """A check of a design of the student's rack: a run for each seed, with a number that must be computed."""
 
     kind: type = PlannedDesign
-    parts: tuple[str, str, str]
-    """The names of the number, the reason and the runs."""
+    runs_name: str
+    """The name of the runs."""
+    set_number: Callable[[Runs], float]
+    """Returns the number that the runs have."""
     least_ms: float
     """The time in ms that no query can beat."""
     replay: replays.Replay = replays.run_again
@@ -146,11 +145,6 @@ class Design(Build):
     """Returns whether a design has a right number and its runs are in time."""
     _guesses: ClassVar[str] = "numbers"
 
-    def __post_init__(self) -> None:
-        """Set the question that the reason replies to."""
-        super().__post_init__()
-        self.prose_question = f"From what does {self.parts[0]} follow?"
-
     @property
     def many_tries(self) -> int:
         """The number of different wrong numbers from which the right one may have been found by trial: 3, because the
@@ -158,38 +152,28 @@ class Design(Build):
         """
         return 3
 
-    def prose(self, answer: object) -> str:
-        """Return the reason in an answer; "" if the answer has a wrong form."""
-        found = self._parse(answer)
-        return "" if isinstance(found, str) else found.reason
-
     def _parse(self, answer: object) -> PlannedDesign | str:
-        """Return a student's answer as a design, or a message about its wrong form. It must be a list or tuple of a
-        number, a sentence, and runs by seed.
-        """
-        if not isinstance(answer, (list, tuple)) or len(answer) != len(self.parts):
-            return f"expected a list of three ({', '.join(self.parts)}), got {answer_in_words(answer)}."
-        given, reason, runs = answer
-        number, complaint = as_number(given)
-        if number is None:
-            return f"{self.parts[0]}: {complaint}"
-        if not isinstance(reason, str):
-            return f"{self.parts[1]} must be a sentence in quotes, got {answer_in_words(reason)}."
-        if not isinstance(runs, dict) or not runs or not all(isinstance(run, Run) for run in runs.values()):
-            return f"{self.parts[2]} must be what nl.sweep({{...}}) returns, runs by seed, got {answer_in_words(runs)}."
-        return PlannedDesign(number, reason, runs)
+        """Return a student's answer as a design, or a message about its wrong form. It must be a dict of runs by seed."""
+        if not isinstance(answer, dict) or not answer or not all(isinstance(run, Run) for run in answer.values()):
+            return (
+                f"{self.runs_name} must be what nl.sweep({{...}}) returns, runs by seed, got {answer_in_words(answer)}."
+            )
+        try:
+            return PlannedDesign(float(self.set_number(answer)), answer)
+        except (LookupError, TypeError, ValueError):
+            return PlannedDesign(math.nan, answer)
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a list of a number, a reason and runs by seed; anything else fails."""
+        """Return the verdict on runs by seed; anything else fails."""
         found = self._parse(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
 
     def _wrong_guess(self, answer: object) -> str:
         """Return the number of a failed answer if it could be found by trial; "" if it is right and in time, or the
-        answer has a wrong form.
+        answer has a wrong form or no number.
         """
         found = self._parse(answer)
-        return "" if isinstance(found, str) or self.is_found(found) else f"{found.number:g}"
+        return "" if isinstance(found, str) or math.isnan(found.number) or self.is_found(found) else f"{found.number:g}"
 
     def doubt_about_numbers(self, answer: object) -> str:
         """Return a sentence on runs with other seeds than the exercise's, which may be chosen by luck, or with times
@@ -242,7 +226,7 @@ def make_design(
     own: StudentValues,
     most_ms: float,
     *conditions: Condition,
-    parts: tuple[str, str, str],
+    runs_name: str,
     computed: Condition,
     set_number: Callable[[Runs], float],
     any_room: bool = False,
@@ -251,9 +235,8 @@ def make_design(
 ) -> Design:
     """Return the check, with this name, of a design of the student's rack with which the queries after the first are
     answered within `most_ms`, all but one of the runs with all seeds; `conditions` (on the runs) are on what the design
-    may change, with `any_room` also the room of the queue. `parts` names the parts of an answer, `computed` is the
-    condition on its number, and `set_number` returns that number as the runs have it. `right` and `hints` are as in
-    every check.
+    may change, with `any_room` also the room of the queue. `runs_name` names the runs, `computed` is the condition on
+    the number that they have, and `set_number` returns it. `right` and `hints` are as in every check.
     """
 
     def valid(runs: Runs) -> bool:
@@ -266,7 +249,6 @@ def make_design(
         return valid(runs) and _reached_ms(runs) <= most_ms
 
     room = "" if any_room else f" room for {own.queue_packets} packets,"
-    number, reason, runs_name = parts
     on_runs = [
         Condition(
             lambda runs: not _asked_differences(runs, own, any_room=any_room),
@@ -290,24 +272,13 @@ def make_design(
     ]
     return Design(
         name=name,
-        parts=parts,
+        runs_name=runs_name,
+        set_number=set_number,
         least_ms=ideal_ms(own.servers),
         is_found=lambda found: computed.holds_for(found) and in_time(found.runs),
         conditions=[
             *map(_of_runs, on_runs),
-            Condition(
-                lambda found: abs(set_number(found.runs) - found.number) < 1,
-                f"{runs_name} must be made with {number}.",
-                "Compute the number first, and hand it to the runs.",
-                lambda found: f"{set_number(found.runs):g} in the runs, {number} = {found.number:g}",
-            ),
             computed,
-            Condition(
-                lambda found: len(found.reason.split()) >= MIN_REASON_WORDS and any(map(str.isdigit, found.reason)),
-                f"{reason} must be a sentence with a number in it: from what does {number} follow?",
-                "Write it before the runs. A person reads it.",
-                lambda found: with_unit(len(found.reason.split()), "words"),
-            ),
         ],
         right=right,
         hints=hints,

@@ -31,6 +31,8 @@ BOUND_BELOW_LIMIT_MS = 15
 """The time in ms by which the bound of a design may be below the limit. A late answer takes 6 to 11 ms more than it."""
 LEAST_REST_MS = 6
 """The least time in ms that a late answer takes besides the bound."""
+TIMER_TICKS_MS = 2
+"""The time in ms that a bound leaves for the ticks of the timer."""
 SHORT_BOUND_MS = 5
 """The bound in ms of the runs that the notebook shows before the exercise."""
 ROOM_BELOW = 5
@@ -169,3 +171,8 @@ def claimed_scenario(own: StudentValues) -> Scenario:
     return Scenario(
         rack(own.servers, own.queue_packets, **step()), queries(own.servers, "dctcp"), duration_s=DURATION_S
     )
+
+
+def __dir__() -> list[str]:
+    """Return the names that Tab offers in a notebook: what builds the rack, not the formulas of the exercises."""
+    return ["claimed_scenario", "queries", "rack", "step"]

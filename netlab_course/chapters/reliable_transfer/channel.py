@@ -95,9 +95,9 @@ def transfer(
 
 
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
-    """Return a sender's and a receiver's class as one answer. While one of them is `...`, or a method of one is still
-    the stub of the notebook, return `...` and print the names of such methods if others are written. Raises NetlabError
-    when one is not a class, or has a method that nothing calls.
+    """Return a sender's and a receiver's class as one answer. While one of them is `...`, or all methods that are to be
+    written are still the stubs of the notebook, return `...`; if only some are, print their names. Raises NetlabError when
+    one is not a class, or has a method that nothing calls.
     """
     given = [each for each in (sender, receiver) if each is not ...]
     for each in given:
@@ -116,9 +116,10 @@ def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
     given_too = [
         name for name, method in methods.items() if method.__module__.startswith("netlab") or "on_start" in name
     ]
-    if still and not set(methods) <= {*still, *given_too}:
+    untouched = bool(still) and set(methods) <= {*still, *given_too}
+    if still and not untouched:
         sys.stdout.write(f"Not written yet: {', '.join(still)}.\n")
-    return ... if still or len(given) < len(NAMES) else Protocol(sender, receiver)
+    return ... if untouched or len(given) < len(NAMES) else Protocol(sender, receiver)
 
 
 def _new_program(program: Any, window: int | None) -> Any:

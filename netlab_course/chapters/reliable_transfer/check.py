@@ -11,8 +11,9 @@ import pandas as pd
 from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.base.values import short_repr
+from netlab.traffic.own import own_name
 from netlab.traffic.program import PROGRAM_METHODS
-from netlab_course.answers import answer_in_words, error_in_words
+from netlab_course.answers import answer_in_words, error_in_words, is_stub
 from netlab_course.chapters.reliable_transfer import channel, programs, schedules
 from netlab_course.chapters.reliable_transfer.programs import NUMBERS
 from netlab_course.chapters.reliable_transfer.settings import tcp_scenario
@@ -77,16 +78,16 @@ class Transfer(Function):
             if isinstance(complaint, Result):
                 return complaint
             if complaint:
+                still = ", ".join(self._unwritten(answer))
                 return self._result(
-                    Status.FAILED, f"schedule: {schedules.in_words(case)}. Here {complaint[0]}", complaint[1]
+                    Status.FAILED,
+                    f"schedule: {schedules.in_words(case)}. Here {complaint[0]}",
+                    f"Not written yet: {still}." if still else complaint[1],
                 )
-        counted = "" if self._is_written_out(answer) else NOT_COUNTED
-        return self._result(
-            Status.PASSED,
-            f"all {len(self.cases)} schedules: each piece is delivered once, in order.",
-            counted,
-            self.right,
-        )
+        all_pass = f"all {len(self.cases)} schedules: each piece is delivered once, in order."
+        if not self._is_written_out(answer):
+            return self._result(Status.FAILED, all_pass, NOT_COUNTED)
+        return self._result(Status.PASSED, all_pass, self.right)
 
     def _is_written_out(self, answer: Callable[..., Any]) -> bool:
         """Return whether no end of a protocol that the student had to write takes a method from netlab; True for the
@@ -95,6 +96,12 @@ class Transfer(Function):
         ends = [getattr(answer, end, None) for end in self.written]
         methods = [getattr(end, name, None) for end in ends for name in PROGRAM_METHODS]
         return not any(str(getattr(method, "__module__", "")).startswith("netlab") for method in methods)
+
+    def _unwritten(self, answer: Callable[..., Any]) -> list[str]:
+        """Return the names of a protocol's methods that still do nothing; none for the recorded results of a grader."""
+        ends = [end for end in (getattr(answer, name, None) for name in self.written) if end is not None]
+        methods = [(end, name, getattr(end, name, None)) for end in ends for name in PROGRAM_METHODS]
+        return [f"{own_name(end)}.{name}" for end, name, method in methods if method is not None and is_stub(method)]
 
     def _complaint(self, trial: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, str] | Result | None:
         """Run the schedule `case` by the function `trial`; return the fault and the advice, or the whole verdict if the

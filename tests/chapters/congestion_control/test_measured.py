@@ -45,7 +45,7 @@ def test_the_cost_of_a_loss_grows_with_the_square_of_the_window() -> None:
     scenarios = {rate: nl.Scenario(settings.path(rate, queue_packets=2), [RENO], 30) for rate in (10, 20)}
     table = experiments.loss_table(nl.sweep(scenarios))
     for row in table.to_dict("records"):
-        window = row["BDP (segments)"]
+        window = row["BDP"]
         agrees("cost", row["cost"], nl.theory.aimd_cost_segments(window) + window / 2, relative=0.17)
         agrees("constant", row["c"], nl.theory.MATHIS_C, relative=0.08)
 

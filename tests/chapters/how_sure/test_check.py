@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,15 @@ import pytest
 
 from netlab import interval, theory
 from netlab_course.chapters import how_sure
+from netlab_course.checks import Status
 from tests.chapters.checking import failure_text, passes
+from tests.course.fake_runs import no_replay, replay_of
+
+
+def by_hand(values: list[float]) -> tuple[float, float]:
+    half = theory.student_t(len(values)) * np.std(values, ddof=1) / len(values) ** 0.5
+    return float(np.mean(values)), float(half)
+
 
 BEST, SECOND, WORST = 0.004, 0.007, 0.010
 SCATTER = 0.002
@@ -19,7 +28,7 @@ SCATTER = 0.002
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
 def test_right_answers_pass(token: str) -> None:
     chapter = how_sure.begin(token)
-    passes(chapter.checks["interval"], interval)
+    passes(chapter.checks["interval"], by_hand)
     passes(chapter.checks["runs"], theory.runs_needed(chapter.own.scatter_ms, chapter.own.wanted_ms))
 
 
@@ -165,3 +174,15 @@ def test_an_interval_as_two_edges_or_to_the_worst_queue_is_named(chapter: Any) -
     assert "the difference to C, which is not the next best" in failure_text(
         chapter.checks["decision"], [found, worst, "B"]
     )
+
+
+def test_an_edited_loss_rate_is_found_when_its_run_is_made_again(chapter: Any) -> None:
+    found = tables(chapter)
+    edited = found["A"].assign(loss_rate=found["A"]["loss_rate"] + 0.001)
+    edited.attrs = found["A"].attrs
+    check = replace(chapter.checks["decision"], replay=replay_of(found["A"]))
+    answer = [{**found, "A": edited}, paired({**found, "A": edited}), "B"]
+    passes(check, answer)
+    assert "when it is run again: hand over the table" in str(check.verdict(answer))
+    believed = replace(check, replay=no_replay)
+    assert believed.verdict(answer).status is Status.PASSED, "what cannot be repeated here is believed"

@@ -61,20 +61,16 @@ def stand_ins(own: Any, **words: Any) -> dict[int, Run]:
     return {seed: stand_in(own, seed=seed, **words) for seed in settings.SEEDS}
 
 
-REASON = "A late answer takes 11 ms more than the bound."
-
-
-def timer(own: Any, bound_ms: float, runs: Any = None, reason: str = REASON, **words: Any) -> list[Any]:
-    """Return the answer of a student who computed this bound and made these runs with it."""
+def timer(own: Any, bound_ms: float, runs: Any = None, **words: Any) -> Any:
+    """Return the runs of a student who computed this bound."""
     made = stand_ins(own, **{"last_ms": own.timer_ms - 1, "sysctls": bound(bound_ms), **words})
-    return [bound_ms, reason, made if runs is None else runs]
+    return made if runs is None else runs
 
 
-def room(own: Any, packets: float, **words: Any) -> list[Any]:
-    """Return the answer of a student who computed this room and made runs with it."""
+def room(own: Any, packets: float, **words: Any) -> dict[int, Run]:
+    """Return the runs of a student who computed this room."""
     marks: dict[str, Any] = {"congestion": "dctcp", "port": settings.step(8), "last_ms": own.marks_ms - 1}
-    made = stand_ins(own, **{**marks, "queue_packets": packets, **words})
-    return [packets, "Each of the servers sends 2 segments.", made]
+    return stand_ins(own, **{**marks, "queue_packets": packets, **words})
 
 
 def bound(milliseconds: float) -> dict[str, Any]:
@@ -163,8 +159,6 @@ def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: 
         "count=2, not 20": {"count": 2},
         "Only the bound may differ": {"congestion": "dctcp", "port": settings.step()},
         "and no other sysctl": {"sysctls": {**large, "net.ipv4.tcp_ecn": 1}},
-        "timer_runs must be made with my_bound_ms": {"sysctls": bound(large_ms - 2)},
-        "my_bound_reason must be a sentence with a number in it": {"reason": "The wait and what comes before it."},
         "There must be 5 runs, one for each of the seeds 1 to 5": {
             "runs": {key: stand_in(own, sysctls=large) for key in settings.SEEDS}
         },
@@ -173,12 +167,30 @@ def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: 
         },
         "timer_runs must be what nl.sweep({...}) returns": {"runs": {1: 9.0}},
         "got an object of type Run": {"runs": stand_in(own, sysctls=large)},
-        "my_bound_reason must be a sentence in quotes": {"reason": 11},  # type: ignore[dict-item]
     }
     for sentence, words in cases.items():
         assert sentence in failure_text(check, timer(own, large_ms, **words)), sentence
-    for answer in (5000, stand_ins(own, sysctls=large), [1, 2]):
-        assert "expected a list of three (my_bound_ms" in failure_text(check, answer)
+    for answer in (5000, {}, [1, 2]):
+        assert "timer_runs must be what nl.sweep({...}) returns, runs by seed" in failure_text(check, answer)
+
+
+@pytest.mark.parametrize("key", ["timer_runs", "marks_runs"])
+def test_runs_without_a_bound_or_marks_get_a_message(chapter: Any, key: str) -> None:
+    assert "conditions" in failure_text(chapter.checks[key], stand_ins(chapter.own))
+
+
+def test_functions_of_the_bound_and_the_room_pass_and_constants_fail(chapter: Any) -> None:
+    """By hand: 21 - 8 = 13 ms come on top of the bound, and 2 ms for the ticks: 50 - 15 = 35. 2 * 50 - 8.26 = 91.7."""
+    largest, least = chapter.checks["bound"], chapter.checks["room"]
+    assert largest.reference(50, 8, 21) == 35
+    assert least.reference(50, 1000, 0.1) == pytest.approx(91.74, abs=0.005)
+    passes(largest, lambda limit_ms, short_ms, slowest_ms: limit_ms + short_ms - slowest_ms - 2)
+    passes(least, lambda servers, rate_mbps, rtt_ms: math.ceil(2 * servers - rate_mbps * rtt_ms / 12.112))
+    assert "is a number written into the function" in failure_text(largest, lambda limit_ms, short_ms, slowest_ms: 35)
+    assert "got 48 ms" in failure_text(largest, lambda limit_ms, short_ms, slowest_ms: limit_ms - 12)
+    assert "Are rate_mbps and rtt_ms used?" in failure_text(
+        least, lambda servers, rate_mbps, rtt_ms: 2 * servers - 8.2563
+    )
 
 
 @pytest.mark.slow
@@ -213,20 +225,15 @@ def test_different_wrong_numbers_of_a_design_are_counted(chapter: Any, capsys: p
 
     check = replace(chapter.checks["timer_runs"])
     check.tries = TryCounter(record, lambda _key: len(seen))
-    for bound_ms, reason in ((5, REASON), (5, REASON), (15, REASON), (own.timer_ms - 12, "Short.")):
-        check(timer(own, bound_ms, reason=reason))
+    for bound_ms in (5, 5, 15, own.timer_ms - 12):
+        check(timer(own, bound_ms, runs=timer(own, bound_ms) if bound_ms > 15 else None))
+    check(stand_ins(own))
     assert check.many_tries == 3, "a search by halves from 200 ms meets 100 and 50, from the limit 18 and 27"
-    assert seen == {"5", "15"}, "a right number with a reason that is too short was not guessed"
+    assert seen == {"5", "15"}, "runs without a bound are no guess"
     assert "Wrong numbers so far: 2." in capsys.readouterr().out
 
 
-def test_the_reason_of_a_design_is_for_a_person_to_read(chapter: Any) -> None:
-    assert chapter.checks["timer_runs"].prose(timer(chapter.own, 20)) == REASON
-    assert chapter.checks["timer_runs"].prose([20, 5, {}]) == chapter.checks["timer_runs"].prose(5) == ""
-    assert chapter.checks["ideal"].prose(slope) == ""
-
-
-def doubts(check: Any, runs: list[Any], again: dict[int, Run]) -> str:
+def doubts(check: Any, runs: dict[int, Run], again: dict[int, Run]) -> str:
     """Return what a notebook says to a design that passes, and whose runs are `again` when they are repeated."""
     passes(check, runs)
     made = replace(check, replay=lambda scenarios: {seed: again[seed] for seed in scenarios})
@@ -255,8 +262,7 @@ def test_a_design_must_hold_with_the_seeds_of_the_exercise_and_with_measured_tim
 
 @pytest.mark.parametrize("key", ["timer_runs", "marks_runs"])
 def test_a_smaller_rack_is_in_time_for_no_points(chapter: Any, key: str) -> None:
-    answer = [1, REASON, stand_ins(chapter.own, last_ms=0.6, servers=2)]
-    told = failure_text(getattr(chapter.check, key), answer)
+    told = failure_text(chapter.checks[key], stand_ins(chapter.own, last_ms=0.6, servers=2))
     assert "It must be the rack of the exercise" in told and "0.6 ms, but in other runs than asked for" in told
 
 
@@ -274,7 +280,7 @@ def test_one_query_of_all_seeds_may_be_late_and_not_two(chapter: Any) -> None:
     own, check = chapter.own, chapter.checks["timer_runs"]
     answer = timer(own, own.timer_ms - 12)
     for seed, late in ((1, False), (4, True)):
-        table = answer[-1][seed].requests
+        table = answer[seed].requests
         table.loc[table.index[-1], "completion_s"] = 0.3
         if late:
             assert "Seen: 300.0 ms" in failure_text(check, answer)
@@ -290,12 +296,11 @@ def test_marks_with_little_room_pass_and_a_shorter_timer_does_not(chapter: Any) 
     least = math.ceil(settings.least_room(own.servers))
     passes(check, room(own, least + 3))
     for packets in (least + 4, own.queue_packets, 128):
-        assert "my_room must follow from the smallest windows" in failure_text(check, room(own, packets))
+        assert "must follow from the smallest windows" in failure_text(check, room(own, packets))
     assert "No sysctl may be set" in failure_text(check, room(own, least, sysctls=bound(5)))
     late = room(own, least, last_ms=own.marks_ms + 1)
     assert f"Seen: {own.marks_ms + 1:.1f} ms." in failure_text(check, late)
     assert "It must be the rack" in failure_text(check, room(own, least, servers=4))
-    assert "marks_runs must be made with my_room" in failure_text(check, room(own, least, queue_packets=64))
 
 
 def finding(own: Any, last_ms: Any, verdict: str = "undecided") -> list[Any]:

@@ -112,23 +112,20 @@ def test_dctcp_needs_room_for_two_packets_of_each_server() -> None:
         assert (late > 0.2) == is_late, late
 
 
-REASON = "So many follow from the 10 ms above."
-
-
 @pytest.mark.parametrize("token", TOKENS)
 def test_a_large_bound_passes_and_the_demonstrated_and_too_large_ones_do_not(token: str) -> None:
     """A late answer takes 6 to 11 ms more than the bound: what is 12 ms below the limit passes, the limit itself does not."""
     chapter = incast.begin(token)
     own, check = chapter.own, chapter.checks["timer_runs"]
-    assert check.judge([200, REASON, seeds(own)]).status is Status.FAILED, "the usual 200 ms"
+    assert check.judge(seeds(own)).status is Status.FAILED, "the usual 200 ms"
     for bound_ms in (own.timer_ms - 15, own.timer_ms - 13, own.timer_ms - 12, 23):
-        assert check.judge([bound_ms, REASON, seeds(own, bound_ms=bound_ms)]).status is Status.PASSED, bound_ms
+        assert check.judge(seeds(own, bound_ms=bound_ms)).status is Status.PASSED, bound_ms
     for bound_ms in (5, 10, 12, 15):
-        told = str(check.judge([bound_ms, REASON, seeds(own, bound_ms=bound_ms)]))
+        told = str(check.judge(seeds(own, bound_ms=bound_ms)))
         assert "must be the limit less all" in told and "must come within" not in told, bound_ms
-    limit = [own.timer_ms, REASON, seeds(own, bound_ms=own.timer_ms)]
+    limit = seeds(own, bound_ms=own.timer_ms)
     assert check.judge(limit).status is Status.FAILED
-    assert chapter.checks["marks_runs"].judge([23, REASON, seeds(own, bound_ms=23)]).status is Status.FAILED
+    assert chapter.checks["marks_runs"].judge(seeds(own, bound_ms=23)).status is Status.FAILED
 
 
 @pytest.mark.parametrize("token", TOKENS)
@@ -138,17 +135,16 @@ def test_five_milliseconds_show_how_long_a_late_answer_takes_besides_its_wait(to
     slowest_ms = max(experiments.later_ms(run).max() for run in seeds(own, bound_ms=5).values())
     bound_ms = math.floor(own.timer_ms - (slowest_ms - 5)) - 2
     check = incast.begin(token).checks["timer_runs"]
-    assert check.judge([bound_ms, REASON, seeds(own, bound_ms=bound_ms)]).status is Status.PASSED, bound_ms
+    assert check.judge(seeds(own, bound_ms=bound_ms)).status is Status.PASSED, bound_ms
 
 
 def test_runs_are_made_again_and_edited_times_are_found() -> None:
     chapter = incast.begin()
     check, runs = chapter.checks["timer_runs"], seeds(chapter.own, bound_ms=23)
-    answer = [23, REASON, runs]
-    assert check.verdict(answer).status is Status.PASSED
+    assert check.verdict(runs).status is Status.PASSED
     runs[3].requests["completion_s"] *= 0.999
-    assert check.judge(answer).status is Status.PASSED
-    assert "the run with seed 3 has other times when it is made again" in str(check.verdict(answer))
+    assert check.judge(runs).status is Status.PASSED
+    assert "the run with seed 3 has other times when it is made again" in str(check.verdict(runs))
 
 
 @pytest.mark.parametrize("token", TOKENS)
@@ -159,12 +155,12 @@ def test_the_least_room_passes_and_the_demonstrated_racks_do_not(token: str) -> 
     least = math.ceil(settings.least_room(own.servers))
     for room, threshold in ((least, 2), (least + 1, 8), (least + 3, 8)):
         runs = seeds(own, room, port=settings.step(threshold), congestion="dctcp")
-        assert check.judge([room, REASON, runs]).status is Status.PASSED, (room, threshold)
+        assert check.judge(runs).status is Status.PASSED, (room, threshold)
     for room in (least - 6, settings.QUEUE_PACKETS, own.queue_packets):
         runs = seeds(own, room, port=settings.step(), congestion="dctcp")
-        assert check.judge([room, REASON, runs]).status is Status.FAILED, room
-    assert check.judge([least, REASON, seeds(own, least)]).status is Status.FAILED, "CUBIC"
-    assert chapter.checks["timer_runs"].judge([23, REASON, runs]).status is Status.FAILED
+        assert check.judge(runs).status is Status.FAILED, room
+    assert check.judge(seeds(own, least)).status is Status.FAILED, "CUBIC"
+    assert chapter.checks["timer_runs"].judge(runs).status is Status.FAILED
 
 
 def test_dctcp_helps_new_connections_while_the_smallest_windows_fit() -> None:
