@@ -124,7 +124,7 @@ def loss_cost_segments(rate_mbps, rtt_ms):
 chapter.check.cost(loss_cost_segments)
 
 # %% [markdown] id="cost-run-text"
-# Now measure it: 30 s over 5, 10 and 20 Mbit/s with a queue of two packets. The table counts the losses, the segments sent between two, and those that the link could have carried in addition: the cost. (Column `c` is for part 6.)
+# Now measure it: 30 s over 5, 10 and 20 Mbit/s with a queue of two packets. The table counts the losses, the segments sent between two, and those that the link could have carried more: the cost. (Column `c` is for part 6.)
 
 # %% id="cost-run"
 short = {rate_mbps: path(rate_mbps, 20, queue_packets=2) for rate_mbps in (5, 10, 20)}
@@ -132,9 +132,8 @@ by_rate = nl.sweep({r: nl.Scenario(short[r], [reno], 30, interval_s=0.02) for r 
 losses = experiments.loss_table(by_rate)
 price = chapter.check.cost.take(loss_cost_segments, experiments.cost_segments)
 losses["cost, theory"] = [price(rate, 40) for rate in by_rate]
-columns = ["rate (Mbit/s)", "losses", "BDP", "W at a loss"]
-columns += ["sent between", "cost", "cost, theory", "c"]
-print(losses[columns].round(2).to_string(index=False, col_space={"cost": 7, "c": 5}))
+shown = losses.drop(columns="s between").round(2)
+print(shown.to_string(index=False, col_space={"cost": 7, "c": 5}))
 cost_guess.compare(losses["cost"][1], theory=price(10, 40))
 
 # %% [markdown] id="prediction-words" tags=["minutes-4"]

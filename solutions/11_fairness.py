@@ -186,12 +186,11 @@ for packets, rows in {100: before, changed_packets: after}.items():
 # %% [markdown] id="planned-text"
 # ### Exercise 1: how many runs?
 #
-# `far_and_near` has two Reno flows behind the gentle RED, with [[far_ms]] and [[near_ms]] ms. Which part of both goodputs, in %, does the far one get?
-# You want to know it to ± [[half_percent]] %.
+# `far_and_near` has two Reno flows behind the gentle RED, with [[far_ms]] and [[near_ms]] ms. Which part of both goodputs, in %, does the far one get, to ± [[half_percent]] %?
 #
-# 1. `my_pilot` is the table of six runs, with the seeds 1 to 6.
-# 2. `my_planned`: the smallest number of runs with that half width, if they scatter like these six, by Student's factor of *all* runs (chapter "How sure?", exercise 2). Compute it from `my_pilot`: a grader draws other seeds.
-# 3. `my_table` has that many runs, but at most 16, and `my_interval` is the interval of their parts.
+# 1. `my_pilot`: the table of six runs, seeds 1 to 6.
+# 2. `my_planned`: the fewest runs with that half width, if they scatter like the pilot, with Student's factor of *all* runs (as in "How sure?"). Compute it: a grader draws other seeds.
+# 3. `my_table` has that many runs, at most 16, and `my_interval` is the interval of their parts.
 # 4. `my_verdict`: is the half width "reached" or "missed"?
 
 # %% id="far-and-near"
