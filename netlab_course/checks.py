@@ -536,7 +536,8 @@ class Function(Check):
         slip = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
         if not slip and is_rounded(number, expected):
             slip = "The digits are right, but too few: return the number as it is computed, not rounded."
-        if self._returns_constant(function, number):
+        constants = {trap.sentence for trap in self.misconceptions if self._is_constant(trap)}
+        if slip not in constants and self._returns_constant(function, number):
             got = with_unit(number, self.unit)
             said = f"It returns {got} for other arguments, too: is a number written into the function that should follow from them?"
             return self._result(Status.FAILED, f"for {self.words(case)} got {got}.", said)
@@ -547,6 +548,10 @@ class Function(Check):
                 "The first trial was right: is a number written into the function that should be a parameter?"
             )
         return self._result(Status.FAILED, f"for {self.words(case)} got {with_unit(number, self.unit)}.", *sentences)
+
+    def _is_constant(self, trap: Misconception) -> bool:
+        """Return whether a misconception gives the same number in each trial, such as the largest one allowed."""
+        return len({_wrong_number(trap, case) for case in self.cases}) == 1
 
     def _returns_constant(self, function: Callable[..., object], number: float) -> bool:
         """Return whether the student's function gives this number in each trial, though the right numbers differ; False if a

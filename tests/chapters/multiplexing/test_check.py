@@ -11,7 +11,7 @@ import netlab as nl
 from netlab.measure.results import Run
 from netlab_course.chapters import multiplexing
 from netlab_course.checks import Check, Status
-from tests.chapters.checking import failure_text, passes
+from tests.chapters.checking import failure_text, is_right_but_netlabs, passes
 
 chapter = multiplexing.begin()
 own = chapter.own
@@ -52,13 +52,16 @@ def drop_by_drop(capacities_mbps: dict[str, float], routes: dict[str, list[str]]
     [
         (chapter.checks["water"], by_links),
         (chapter.checks["water"], drop_by_drop),
-        (chapter.checks["water"], nl.theory.max_min_mbps),
         (chapter.checks["room"], (own.most_ms - 60) * 30 / 12.112),
         (chapter.checks["room"], int((own.most_ms - 60) * 30 / 12.112)),
     ],
 )
 def test_right_answers_pass(check: Check, answer: object) -> None:
     passes(check, answer)
+
+
+def test_the_librarys_rates_do_not_count() -> None:
+    is_right_but_netlabs(chapter.checks["water"], nl.theory.max_min_mbps)
 
 
 @pytest.mark.parametrize(

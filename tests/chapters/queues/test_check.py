@@ -74,7 +74,7 @@ def opened() -> SimpleNamespace:
     chapter = queues.begin()
     own, settings = chapter.own, chapter.settings
     return SimpleNamespace(
-        check=chapter.check,
+        checks=chapter.checks,
         marks=settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
         step=names_of_cells("12_queues", "network", "marking")["marking"](5, own.rate_mbps, own.base_rtt_ms),
         late_step=names_of_cells("12_queues", "network", "marking")["marking"](7, own.rate_mbps, own.base_rtt_ms),
