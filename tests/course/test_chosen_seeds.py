@@ -11,7 +11,7 @@ import pytest
 import netlab as nl
 from netlab.runs.replications import table_of
 from netlab_course import cell_history, replays
-from tests.course.fake_runs import FakeRun, no_replay, replay_of
+from tests.fake_runs import FakeRun, no_replay, replay_of
 
 ALL = range(1, 1001)
 SCENARIO = nl.Scenario(nl.topologies.dumbbell(), [nl.Tcp("h1", "h3")], duration_s=10).to_dict()
@@ -21,7 +21,7 @@ def values(table: pd.DataFrame) -> pd.Series[float]:
     return table.set_index("seed")["goodput_mbps"]
 
 
-@pytest.fixture(params=["normal", "exponential", "two values"])
+@pytest.fixture(scope="module", params=["normal", "exponential", "two values"])
 def population(request: pytest.FixtureRequest) -> pd.DataFrame:
     """The runs of all seeds, with values of this distribution."""
     drawn = np.random.default_rng(7)
@@ -42,6 +42,7 @@ def other_mean(population: pd.DataFrame, seeds: Any) -> Any:
     return replays.mean_of_other_seeds(of_seeds(population, seeds), values, replay_of(population))
 
 
+@pytest.mark.slow
 def test_honest_seeds_are_seldom_doubted(population: pd.DataFrame) -> None:
     drawn = np.random.default_rng(8)
     doubted = [other_mean(population, drawn.choice(ALL, 16, replace=False)) is not None for _ in range(200)]
