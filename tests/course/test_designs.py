@@ -16,7 +16,7 @@ from netlab_course.checks import Status
 from netlab_course.designs import Designs, sums
 from netlab_course.statements import Statement
 from tests.chapters.checking import count_tries, failure_text, passes
-from tests.course.fake_runs import FakeRun, no_replay, replay_of
+from tests.fake_runs import FakeRun, no_replay, replay_of
 
 WANTED = 0.2
 

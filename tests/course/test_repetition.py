@@ -22,7 +22,7 @@ from netlab_course.repeated_measurements import figure_numbers
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
 from tests.chapters.checking import all_chapters, checks_of, count_tries, failure_text, passes
-from tests.course.fake_runs import FakeRun
+from tests.fake_runs import FakeRun
 
 SEEDS = [3, 14, 15, 92, 65, 35, 89, 79]
 

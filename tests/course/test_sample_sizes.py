@@ -15,7 +15,7 @@ from netlab.runs.replications import table_of
 from netlab_course.checks import Status
 from netlab_course.sample_sizes import SampleSize
 from tests.chapters.checking import count_tries, failure_text, passes
-from tests.course.fake_runs import FakeRun, no_replay, replay_of
+from tests.fake_runs import FakeRun, no_replay, replay_of
 
 HALF = 3.0
 

@@ -14,7 +14,7 @@ from netlab.runs.replications import table_of
 from netlab_course.checks import Status
 from netlab_course.thresholds import Threshold
 from tests.chapters.checking import count_tries, failure_text, passes
-from tests.course.fake_runs import FakeRun, no_replay, replay_of
+from tests.fake_runs import FakeRun, no_replay, replay_of
 
 LIMIT = 9.0
 

@@ -13,7 +13,7 @@ from netlab import interval, theory
 from netlab_course.chapters import how_sure
 from netlab_course.checks import Status
 from tests.chapters.checking import failure_text, passes
-from tests.course.fake_runs import no_replay, replay_of
+from tests.fake_runs import no_replay, replay_of
 
 
 def by_hand(values: list[float]) -> tuple[float, float]:

@@ -19,8 +19,9 @@ from netlab_course.new_chapter.command import MAX_NAME_LENGTH, create
 ROOT = Path(__file__).parents[3]
 # The parts of a clone that a chapter's tests and the linters need.
 PARTS = (
-    *PACKAGES, "tests/chapters", "tests/__init__.py", "tests/conftest.py", "tests/drawn.py", "tests/agreement.py", "tests/outputs.py",
-    "tests/programs.py",
+    *PACKAGES, "tests/chapters", "tests/__init__.py", "tests/conftest.py", "tests/drawn.py", "tests/agreement.py",
+    "tests/outputs.py", "tests/shared_runs.py",
+    "tests/fake_runs.py", "tests/programs.py",
     "conftest.py", "pyproject.toml", "solutions/01_udp_loss.py", "solutions/examiners",
 )  # fmt: skip
 
