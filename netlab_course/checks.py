@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import EllipsisType, SimpleNamespace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from netlab_course import cell_history
 from netlab_course.answers import (
@@ -27,7 +27,7 @@ from netlab_course.answers import (
     wrong_parameters,
 )
 from netlab_course.diagnosis import close, direction, explanation, is_far, is_rounded, named_slip
-from netlab_course.hint_button import HintButton, offer
+from netlab_course.hint_button import Hint, HintButton, offer
 from netlab_course.library_calls import is_netlabs_own
 from netlab_course.messages import AMBER, GREY, show_text
 from netlab_course.opaque import OpaqueFunction, underlying_function
@@ -53,7 +53,6 @@ _T = TypeVar("_T")
 MAX_CALL_S = 10.0
 NOT_COUNTED = "This is netlab's own function, which does not count: write yours out."
 """The sentence about an answer that is a function of netlab, which a grader withholds."""
-_PUBLIC_NAMES = ("hint", "hints_left", "judge", "name", "take")
 
 
 class Status(Enum):
@@ -122,31 +121,6 @@ def formula_slips(*pairs: Any) -> list[Misconception]:
     return [Misconception(spread(formula), sentence) for formula, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
 
 
-class HintGiver(Protocol):
-    """The part of a check's interface that `Hint` uses."""
-
-    @property
-    def key(self) -> str: ...
-
-    def give_hint(self) -> None: ...
-
-
-class Hint:
-    """A check's `hint`, which must be called to show a hint: its repr says how."""
-
-    def __init__(self, check: HintGiver) -> None:
-        """Store the check whose hints are shown."""
-        self._check = check
-
-    def __call__(self) -> None:
-        """Show the next hint of the check."""
-        self._check.give_hint()
-
-    def __repr__(self) -> str:
-        """Return a text that names the call which shows a hint, for a student who forgot the parentheses."""
-        return f"For a hint add the parentheses: chapter.check.{self._check.key or '...'}.hint()"
-
-
 @dataclass(kw_only=True, repr=False)
 class Check:
     """The base of all checks: a name, hints in stages, and the display of verdicts."""
@@ -172,10 +146,6 @@ class Check:
         kind of check has another.
         """
         return TRIES_BY_HALVES
-
-    def __dir__(self) -> list[str]:
-        """Return the names that Tab offers: what a student may use, not the right answer or known mistakes."""
-        return list(_PUBLIC_NAMES)
 
     def __repr__(self) -> str:
         """Return a text with the check's name and how to use it, without the right answer."""

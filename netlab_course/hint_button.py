@@ -1,4 +1,4 @@
-"""The button below a failed check that shows the next hint.
+"""The button below a failed check that shows the next hint, and the call that shows it without a button.
 
 The check's message also names the call that gives a hint, for notebooks without widgets.
 """
@@ -22,6 +22,31 @@ class HintSource(Protocol):
     def hints_left(self) -> int: ...  # noqa: D102 (`Check` has it)
 
     def next_hint(self) -> str: ...  # noqa: D102 (`Check` has it)
+
+
+class HintGiver(Protocol):
+    """The part of a check's interface that `Hint` uses."""
+
+    @property
+    def key(self) -> str: ...  # noqa: D102 (`Check` has it)
+
+    def give_hint(self) -> None: ...  # noqa: D102 (`Check` has it)
+
+
+class Hint:
+    """A check's `hint`, which must be called to show a hint: its repr says how."""
+
+    def __init__(self, check: HintGiver) -> None:
+        """Store the check whose hints are shown."""
+        self._check = check
+
+    def __call__(self) -> None:
+        """Show the next hint of the check."""
+        self._check.give_hint()
+
+    def __repr__(self) -> str:
+        """Return a text that names the call which shows a hint, for a student who forgot the parentheses."""
+        return f"For a hint add the parentheses: chapter.check.{self._check.key or '...'}.hint()"
 
 
 class HintButton:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from netlab_course.checks import Check, Function, Hint
+from netlab_course.checks import Check, Function
+from netlab_course.hint_button import Hint
 
 _T = TypeVar("_T")
 _PUBLIC_NAMES = ("hint", "hints_left", "name", "take")

@@ -29,7 +29,10 @@ _ORDINARY_MODULES = (
 """Modules that an answer may import; other modules are flagged, because most can read files or execute text."""
 _LOADS_MODULES = "loads or reads modules by other ways than an import"
 _ACCESS = (
-    (r"\.\s*(expected|reference|right_number|cases|misconceptions|tells_apart|mistakes)\b", "looks into a check"),
+    (
+        r"\.\s*(expected|reference|right_number|cases|misconceptions|tells_apart|mistakes)\b|\bchapter\s*\.\s*checks\b",
+        "looks into a check",
+    ),
     (r"\bchapters\s*\.\s*\w+\s*(\.|import)\s*check\b|\.check\s+import\b", "imports the chapter's checks"),
     (r"\bsolutions\b", "names the folder of solutions"),
     (

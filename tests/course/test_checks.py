@@ -21,6 +21,8 @@ from netlab.traffic import Ping, Tcp, Udp
 from netlab_course import answers, checks, conditions, diagnosis
 from netlab_course.checks import ChoiceCheck, Function, Misconception, Number, Status, slips
 from netlab_course.conditions import Build, Condition
+from netlab_course.notebook_checks import NotebookCheck
+from tests.chapters.checking import count_tries
 from tests.course.example_checks import FUNCTION, NUMBER, limit, verdict_text
 
 NEVER_EMPTY = Condition(bool, "It may not be empty.", "What is in it?", str)
@@ -129,10 +131,10 @@ def test_a_number_cannot_be_bisected(times: float) -> None:
 @pytest.mark.parametrize("check", [NUMBER, FUNCTION, ChoiceCheck(name="which", answer="a", reasons={"a": "Yes."})])
 def test_tab_on_a_check_offers_nothing_that_holds_the_answer(check: checks.Check) -> None:
     shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
-    shell.push({"check": SimpleNamespace(limit=check)})
+    shell.push({"check": SimpleNamespace(limit=NotebookCheck(check))})
     with provisionalcompleter():
         found = {each.text.lstrip(".") for each in shell.Completer.completions("check.limit.", len("check.limit."))}
-    assert found == set(dir(check)) == {"hint", "hints_left", "judge", "name", "take"}
+    assert found == {"hint", "hints_left", "name", "take"}
 
 
 def test_tolerance_is_absolute_when_zero_is_expected() -> None:
@@ -403,3 +405,16 @@ def test_slips_are_wrong_answers_each_followed_by_its_sentence() -> None:
     assert slips(2.0, "Two.", 3.0, "Three.") == [Misconception(2.0, "Two."), Misconception(3.0, "Three.")]
     with pytest.raises(ValueError, match="shorter"):
         slips(2.0, "Two.", 3.0)
+
+
+@pytest.mark.parametrize(("wrong", "told"), [(3, False), (4, True)])
+def test_a_right_number_after_many_wrong_ones_is_asked_for_its_reason(
+    wrong: int, told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = Number(name="limit", expected=5.0, unit="", tolerance=0.01)
+    seen = count_tries(check)
+    for number in range(10, 10 + wrong):
+        check(number)
+    check(5)
+    assert len(seen) == wrong
+    assert (f"It comes after {wrong} wrong tries, which your instructor sees" in capsys.readouterr().out) == told
