@@ -75,7 +75,7 @@ def update(directory: Path) -> Iterator[str]:
     except OSError as error:
         raise NetlabError(
             f"The chapters cannot be copied to {directory}: {error.strerror or error}. "
-            f"Set {VARIABLE} to a folder that you may write."
+            f"Set {VARIABLE} to a folder that you may write and that has room."
         ) from error
 
 

@@ -279,6 +279,7 @@ def test_a_full_disk_changes_nothing_and_leaves_nothing_behind(places: tuple[Pat
     before = sorted(path.name for path in own.iterdir())
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "cannot be copied" in done.stderr and "Traceback" not in done.stderr
+    assert "that has room" in done.stderr
     assert (own / "01_udp_loss.ipynb").read_text() == text
     assert sorted(path.name for path in own.iterdir()) == before
     list(copies.update(own))
