@@ -166,6 +166,25 @@ def test_a_second_interrupt_leaves_no_part_of_an_environment(monkeypatch, setup,
     assert not own_environment.exists()
 
 
+def test_an_interrupt_removes_what_pip_has_unpacked(monkeypatch, setup, own_environment):
+    """Ended at once, pip removes nothing itself."""
+    temporary = own_environment.parent / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    python = own_environment.parent / "python3"
+    python.write_text(python.read_text().replace("sleep 0.2", "mktemp -d\\nsleep 60"))
+
+    def build(**_more):
+        assert wait_for(lambda: [*temporary.iterdir(), *own_environment.glob("tmp/*")])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(setup.building, "build", build)
+    with pytest.raises(KeyboardInterrupt):
+        setup.make_environment_and_kernels(need_environment=True, kinds=["library"])
+    assert not own_environment.exists()
+    assert not list(temporary.iterdir())
+
+
 def test_a_user_without_sudo_gets_the_line_for_the_administrator(monkeypatch, setup):
     without(monkeypatch, setup, "sudo")
     monkeypatch.setattr(setup.os, "geteuid", lambda: 1000)

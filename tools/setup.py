@@ -251,6 +251,8 @@ class Environment:
             [
                 "set -e",
                 make,
+                # A pip that is ended leaves what it has unpacked; here it is removed with the environment.
+                f"rm -rf '{VENV}/tmp'; mkdir '{VENV}/tmp'; export TMPDIR='{VENV}/tmp'",
                 f"{pip} -r '{lock}'",
                 f"{pip} --no-build-isolation --no-color -q -e '{ROOT}'",
                 # Python started next to a clone named netlab would import that folder as the package; this path precedes it.
@@ -259,6 +261,7 @@ class Environment:
                 f"mkdir -p '{VENV}/{EXTENSIONS}'",
                 f"ln -sfn '{ROOT}/netlab_course/labextensions/netlab' '{VENV}/{EXTENSIONS}/netlab'",
                 f"{python} check",
+                f"rm -rf '{VENV}/tmp'",
             ]
         )
         environment = {name: value for name, value in os.environ.items() if name not in FOREIGN_VARIABLES}
