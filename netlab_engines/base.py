@@ -13,6 +13,7 @@ from netlab.plan import Clock, Counters, Item, Outcome, Plan
 from netlab.traffic import KINDS
 from netlab_engines import files
 from netlab_engines.agent.artifacts import MAX_BYTES
+from netlab_engines.kernels.builds import FEATURES_HINT
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
 from netlab_engines.protocol.messages import Message
 from netlab_engines.protocol.requests import AgentPlan
@@ -166,7 +167,7 @@ def refuse_media(plan: Plan, clock: str, engine: str) -> None:
             raise NotHereError(
                 f"The link {hop['src']}-{hop['dst']} has a medium ({hop['shape']['medium']}), whose timing in microseconds the "
                 f"{engine} engine in {clock} time does not support. Use engine='pocket', in virtual time, with netlab's own "
-                "kernel (`netlab kernel build`)."
+                f"kernel. {FEATURES_HINT}"
             )
 
 
@@ -197,6 +198,6 @@ def refuse_missing_parts(plan: Plan, has: Collection[str], name: str) -> None:
     lacking = sorted(needed_parts(plan).difference(has))
     if lacking:
         raise NotHereError(
-            f"This experiment needs {', '.join(lacking)}, which the kernel {name} does not have; build a kernel that has it "
-            "with `netlab kernel build`, or choose another kernel."
+            f"This experiment needs {', '.join(lacking)}, which the kernel {name} does not have. {FEATURES_HINT} Or choose another "
+            "kernel."
         )

@@ -11,7 +11,7 @@ from netlab.base.errors import KernelError, NetlabError
 from netlab.engines import Requirement
 from netlab_engines import selection
 from netlab_engines.kernels import background_build, library_kernel, pocket_kernel
-from netlab_engines.kernels.builds import REBUILD_HINT
+from netlab_engines.kernels.builds import FEATURES_HINT, REBUILD_HINT
 from netlab_engines.kernels.parts import PARTS
 from netlab_engines.library.engine import kernel_requirement
 
@@ -79,7 +79,7 @@ def pocket() -> list[Requirement]:
     if pocket_kernel.by_another_version(kernel):
         seen = "another version of netlab built this kernel"
         found.append(Requirement("kernel recipe", False, seen, REBUILD_HINT, required=False))
-    hint = "Chapters that need them stop with a message; `netlab kernel build` builds a kernel with all features."
+    hint = f"Chapters that need them stop with a message. {FEATURES_HINT}"
     if all(requirement.ok for requirement in found if requirement.required):
         found.append(_boot(kernel))
     return [*found, _features(set(PARTS) - kernel.capabilities, hint)]
@@ -109,7 +109,7 @@ def library() -> list[Requirement]:
         lacking = set(PARTS) - library_kernel.find().capabilities - POCKET_ONLY
     except KernelError:
         return found
-    return [*found, _features(lacking, "`netlab kernel build` builds a kernel with all features.")]
+    return [*found, _features(lacking, FEATURES_HINT)]
 
 
 def _features(missing: Collection[str], hint: str) -> Requirement:

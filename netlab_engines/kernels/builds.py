@@ -29,6 +29,8 @@ REBUILD_HINT = (
     else INSTALL_WHEEL
 )
 """The remedy for a kernel of another version, as a sentence."""
+FEATURES_HINT = "`netlab kernel build` builds a kernel with all features." if HAS_BUILDER else INSTALL_WHEEL
+"""The remedy for a kernel that lacks features, as a sentence."""
 
 
 def sorted_builds(kind_directory: Path, read: Callable[[Path], K], recipe: str) -> list[K]:

@@ -12,6 +12,7 @@ from netlab.plan import Plan
 from netlab.traffic.udp import UdpTotals
 from netlab_engines.agent.artifacts import MAX_BYTES
 from netlab_engines.ip_bytes import tcp_ip_bytes, udp_ip_bytes
+from netlab_engines.kernels.builds import REBUILD_HINT
 from netlab_engines.library import wire_format
 from netlab_engines.library.kernel_program import QuestionHandler
 from netlab_engines.library.program_pair import ProgramPair
@@ -28,7 +29,7 @@ COUNTER_FIELDS = ("backlog_bytes", "backlog_packets", "drops", "marks", "sent_pa
 _HEAD = struct.Struct("<II")
 _BLOCK = struct.Struct("=II")
 _TIME = struct.Struct("<QQ")
-OTHER_VERSION = "The library kernel was built by another version of netlab. Build it again: 'netlab kernel build'."
+OTHER_VERSION = f"The library kernel was built by another version of netlab. {REBUILD_HINT}"
 
 
 class Answers:

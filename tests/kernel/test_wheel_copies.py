@@ -5,6 +5,8 @@ import json
 import os
 import platform
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,6 +115,20 @@ def test_wheel_supplies_a_missing_kernel_without_the_builder(tmp_path: Path, mon
         with pytest.raises(KernelError, match=r"The wheel of this version for Linux .* has the kernels: install it"):
             module.find()
     assert builds.HAS_BUILDER and "netlab kernel build" in builds.REBUILD_HINT
+
+
+@pytest.mark.slow
+def test_advice_in_students_wheels_names_no_command_that_they_lack(tmp_path: Path) -> None:
+    for package in ("netlab", "netlab_engines"):
+        shutil.copytree(IMPORT_ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "from netlab_engines.kernels.builds import *; print(FEATURES_HINT, REBUILD_HINT, INSTALL_WHEEL, sep='\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(tmp_path)}, cwd=tmp_path, check=True,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert len({*done.stdout.splitlines()}) == 1 and "install it with pip" in done.stdout
 
 
 def test_missing_commands_of_student_wheels_name_the_package_to_install(
