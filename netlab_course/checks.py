@@ -486,8 +486,7 @@ class Function(Check):
             if value is not None and value is not ...:
                 value = self.part(value, case)
         except TimeIsUpError:
-            late = f"{given} the function has not come back after {MAX_CALL_S:g} s: does its loop end?"
-            return self._result(Status.FAILED, late)
+            return self._result(Status.FAILED, f"{given} it did not return within {MAX_CALL_S:g} s: does its loop end?")
         except NotImplementedError:
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
@@ -506,8 +505,8 @@ class Function(Check):
         slip = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
         if not slip and is_rounded(number, expected):
             slip = "The digits are right, but too few: return the number as it is computed, not rounded."
-        constants = {trap.sentence for trap in self.misconceptions if self._is_constant(trap)}
-        if slip not in constants and self._returns_constant(function, number):
+        names_constant = any(trap.sentence == slip and self._is_constant(trap) for trap in self.misconceptions)
+        if not names_constant and self._returns_constant(function, number):
             got = with_unit(number, self.unit)
             said = f"It returns {got} for other arguments, too: is a number written into the function that should follow from them?"
             return self._result(Status.FAILED, f"for {self.words(case)} got {got}.", said)
@@ -520,13 +519,14 @@ class Function(Check):
         return self._result(Status.FAILED, f"for {self.words(case)} got {with_unit(number, self.unit)}.", *sentences)
 
     def _is_constant(self, trap: Misconception) -> bool:
-        """Return whether a misconception gives the same number in each trial, such as the largest one allowed."""
-        return len({_wrong_number(trap, case) for case in self.cases}) == 1
+        """Return whether a misconception gives the same number in each trial; False if one of them divides by zero."""
+        try:
+            return len({_wrong_number(trap, case) for case in self.cases}) == 1
+        except ArithmeticError:
+            return False
 
     def _returns_constant(self, function: Callable[..., object], number: float) -> bool:
-        """Return whether the student's function gives this number in each trial, though the right numbers differ; False if a
-        trial fails.
-        """
+        """Return whether a function gives this number in each trial, though the right ones differ; False if one fails."""
         if len({self.reference(**case) for case in self.cases}) < 2:
             return False
         for case in self.cases:

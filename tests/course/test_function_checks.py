@@ -197,9 +197,7 @@ def test_a_function_that_does_not_come_back_is_stopped(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(checks, "MAX_CALL_S", 0.05)
     message = verdict_text(FUNCTION.judge(endless))
-    assert (
-        "for rate_mbps=5, payload_bytes=1000 the function has not come back after 0.05 s: does its loop end?" in message
-    )
+    assert "for rate_mbps=5, payload_bytes=1000 it did not return within 0.05 s: does its loop end?" in message
 
 
 def test_a_slip_near_the_right_answer_is_found() -> None:
@@ -239,3 +237,17 @@ def test_a_constant_is_named_as_one_even_if_it_equals_a_known_mistake() -> None:
     )
     assert "for x=10 got 2. It returns 2 for other arguments" in failure_text(check, lambda x: 2)
     assert "This is all of it." in failure_text(check, lambda x: x)
+
+
+def test_known_mistake_that_divides_by_zero_in_a_trial_ends_no_check() -> None:
+    """A grader draws a payload of 0 bytes for which a fraction upside down has no value."""
+    check = Function(
+        name="share",
+        reference=lambda x: x / (x + 1),
+        cases=[{"x": 4}, {"x": 0}],
+        unit="",
+        tolerance=0.01,
+        misconceptions=slips(lambda x: (x + 1) / x, "The fraction is upside down."),
+    )
+    assert "The fraction is upside down." in failure_text(check, lambda x: (x + 1) / x)
+    assert "It returns 7 for other arguments" in failure_text(check, lambda x: 7)
