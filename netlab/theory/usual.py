@@ -73,5 +73,10 @@ def complete(formula: Callable[..., Any]) -> None:
 
 def _usual_entry(name: str) -> str:
     """Return the numpydoc entry of a parameter in `PARAMETERS`; raise KeyError if it is not there."""
+    if name not in PARAMETERS:
+        raise KeyError(
+            f"The parameter {name} has no description; give it one in a Parameters section of the formula's docstring, as "
+            "netlab/theory/queueing.py does for load, or name it as one of PARAMETERS in netlab/theory/usual.py."
+        )
     kind, _, meaning = PARAMETERS[name].partition(": ")
     return f"{name} : {kind}\n    {meaning}"

@@ -27,6 +27,19 @@ def test_help_is_whole(name: str) -> None:
     assert [word for head in heads for word in head.split(", ")] == list(inspect.signature(formula).parameters)
 
 
+def test_a_parameter_without_a_description_is_named_with_what_to_do() -> None:
+    def formula(hops: int) -> int:
+        """Return it.
+
+        Returns: Hops.
+        Source: None.
+        """
+        return hops
+
+    with pytest.raises(KeyError, match=r"hops has no description; give it one in a Parameters section"):
+        usual.complete(formula)
+
+
 def test_every_usual_parameter_is_used() -> None:
     text = "\n".join(inspect.getdoc(getattr(nl.theory, name)) or "" for name in FORMULAS)
     for name in usual.PARAMETERS:
