@@ -259,6 +259,20 @@ STOP_AND_WAIT = [
         WRAPS,
         lost=[*every(20, 97, WRAPS, "data"), *every(55, 101, WRAPS, "ack")],
     ),
+    schedule(
+        "A piece is so late that it has been sent again, and comes once more after the next piece. The receiver has it already, though it "
+        "differs from the last datagram: it must know this by the number.",
+        5,
+        late_s={"data 1": 0.38},
+        latest_s=2.0,
+    ),
+    schedule(
+        "A late ACK has the number 255, or 0 if it says what comes next, and the sender is one piece further. After the wrap a number "
+        "that is larger is not newer: only the number of the piece in flight will do.",
+        NUMBERS + 4,
+        late_s={f"ack {NUMBERS}": 0.3},
+        lost=[f"data {NUMBERS + 2}"],
+    ),
     _late_acks(),
 ]
 

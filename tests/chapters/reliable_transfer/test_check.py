@@ -74,6 +74,11 @@ class AnyAck(WaitSender):
         return True
 
 
+class LargerAck(WaitSender):
+    def is_for_me(self, data: bytes) -> bool:
+        return data[0] >= self.number
+
+
 class NeverWraps(WaitSender):
     def on_datagram(self, _now_s: float, data: bytes) -> None:
         if self.is_for_me(data):
@@ -143,6 +148,18 @@ class AnswersNewOnly(WaitReceiver):
             self.program.deliver(data[1:])
             self.waits_for = (self.waits_for + 1) % 256
             self.program.send(data[:1])
+
+
+class NotTheSameAgain(WaitReceiver):
+    """Delivers what differs from the last datagram."""
+
+    last = b""
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if data != self.last:
+            self.last = data
+            self.program.deliver(data[1:])
+        self.program.send(data[:1])
 
 
 class DeliversTheNumber(WaitReceiver):
@@ -275,6 +292,8 @@ class LeavesTheTimer(WaitSender):
             "piece 5 was delivered where piece 3 was due",
         ),
         (TwoBitSender, TwoBitReceiver, "data 6 lost; ack 1 late", "With two bits every fourth piece has"),
+        (WaitSender, NotTheSameAgain, "data 1 late", "piece 1 was delivered twice"),
+        (LargerAck, WaitReceiver, "260 pieces, data 258 lost; ack 256 late", "a number that is larger is not newer"),
         (SorcerersApprentice, WaitReceiver, "ack 2 arriving twice", "the sender sent 38 datagrams for 20 pieces"),
     ],
 )
