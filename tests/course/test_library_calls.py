@@ -16,7 +16,7 @@ from netlab_course.chapters import adaptive_video, how_sure, incast
 from netlab_course.chapters.adaptive_video.settings import stall_s
 from netlab_course.chapters.incast.settings import ideal_ms
 from netlab_course.checks import NOT_COUNTED, Function, Status
-from tests.chapters.checking import passes
+from tests.chapters.checking import all_chapters, passes
 
 
 def limit(name: str = "limit") -> Function:
@@ -117,3 +117,19 @@ def test_values_of_a_probe_are_the_students() -> None:
     answer: Callable[..., Any] = lambda probe: max(probe(servers) for servers in (1, 2))  # noqa: E731
     passes(check, answer)
     assert NOT_COUNTED not in check.judge(answer).sentences
+
+
+@pytest.mark.parametrize(
+    ("topic", "key"),
+    [
+        (topic, key)
+        for topic in all_chapters()
+        for key, check in topic.begin().checks.items()
+        # The exercises with a probe have no formula: their check hides the answer in it.
+        if type(check) is Function and set(check.cases[0]) - {"probe", "transfer"}
+    ],
+    ids=lambda value: getattr(value, "__name__", value).rpartition(".")[2],
+)
+def test_the_right_function_of_a_check_does_not_count_in_another_one(topic: Any, key: str) -> None:
+    check = topic.begin().checks[key]
+    assert NOT_COUNTED in check.judge(lambda **q: check.reference(**q)).sentences

@@ -68,6 +68,13 @@ def _dropped_percent(run: Run) -> float:
     return float(100 * dropped / crossed) if crossed else 0.0
 
 
+def clockwork_mbps(gap_ms: float, service_ms: float, offered_mbps: float) -> float:
+    """Return the goodput in Mbit/s of a clockwork flow whose datagrams arrive `gap_ms` after one of a faster flow, at a
+    link that needs `service_ms` for each.
+    """
+    return offered_mbps * min(1.0, gap_ms / service_ms)
+
+
 class Checks:
     """The checks of the chapter "Congestion collapse", each an attribute, for one student's numbers."""
 
@@ -157,7 +164,7 @@ class Checks:
 
         self.clockwork = Function(
             name="share of a clockwork flow",
-            reference=lambda gap_ms, service_ms, offered_mbps: offered_mbps * min(1.0, gap_ms / service_ms),
+            reference=clockwork_mbps,
             cases=[
                 {"gap_ms": 0.5, "service_ms": 5, "offered_mbps": 2},
                 {"gap_ms": 0.8, "service_ms": 5.557, "offered_mbps": 1},
