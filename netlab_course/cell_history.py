@@ -207,6 +207,11 @@ def begin(topic: str) -> None:
     shell.events.register("post_run_cell", history.note_end)
 
 
+def is_recording() -> bool:
+    """Return whether the cells of a notebook are recorded; False outside IPython."""
+    return getattr(_shell(), _SHELL_ATTRIBUTE, None) is not None
+
+
 def running_source() -> str:
     """Return the code of the cell that runs now; "" outside a cell, or where none are recorded."""
     history: CellHistory | None = getattr(_shell(), _SHELL_ATTRIBUTE, None)

@@ -46,7 +46,9 @@ class OpenChapter:
     check: Exercises
     """The chapter's checks, each an attribute, as the notebook calls them."""
     checks: dict[str, Any] = field(repr=False)
-    """The checks themselves, by the key under which the notebook calls them; for tests and graders."""
+    """The checks themselves, by the key under which the notebook calls them, for tests and graders; in a notebook only
+    those of `check`, which do not tell the answer.
+    """
     settings: ModuleType
     """The chapter's module `settings`: networks and helpers."""
     _panel: Callable[..., Panel] | None
@@ -100,8 +102,9 @@ def opener(package: str) -> Callable[..., OpenChapter]:
                 lambda key, answer: progress_store.record_wrong_try(topic, key, answer),
                 lambda key: progress_store.wrong_tries(topic, key),
             )
-        shown = Exercises(**{key: NotebookCheck(each) for key, each in made.items()})
-        return OpenChapter(topic, token, own, shown, made, settings, panel)
+        shown = {key: NotebookCheck(each) for key, each in made.items()}
+        checks = shown if cell_history.is_recording() else made
+        return OpenChapter(topic, token, own, Exercises(**shown), checks, settings, panel)
 
     return begin
 

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from netlab_course import progress_store
+from netlab_course import cell_history, progress_store
 from netlab_course.chapters.opening import opener
 from netlab_course.checks import Misconception, Number
 from netlab_course.own_numbers import OwnNumbers, StudentValues
@@ -78,6 +78,13 @@ def test_a_check_in_a_notebook_has_no_attribute_that_tells_the_answer(begin, nam
     with pytest.raises(AttributeError, match=f"a check has no '{name}'; it has hint, hints_left, name, take"):
         getattr(check, name)
     assert name not in dir(check)
+
+
+def test_no_attribute_of_a_chapter_in_a_notebook_tells_an_answer(begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert begin().checks["limit"].expected() == begin().own.rate_mbps, "tests and graders have the checks themselves"
+    monkeypatch.setattr(cell_history, "is_recording", lambda: True)
+    with pytest.raises(AttributeError, match="a check has no 'expected'"):
+        _ = vars(begin())["checks"]["limit"].expected
 
 
 def test_tab_on_a_chapter_does_not_offer_the_checks_with_their_answers(begin) -> None:
