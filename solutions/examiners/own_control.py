@@ -25,8 +25,8 @@ EXERCISES = {
         ],
         same_as=["experiments.rtt_ms"],
     ),
-    # The shares are for: slow start; alone; halves, no timeout; adds one; two of it.
-    "aimd": Exercise(points=3, shares=[0.5, 0.25, 1.0, 1.0, 0.25]),
+    # The shares are for: slow start; alone; halves, no timeout; adds one; no growth of an unused window; two of it.
+    "aimd": Exercise(points=3, shares=[0.5, 0.25, 1.0, 0.75, 0.25, 0.25]),
     # The shares are for: power and goodput, which neither AIMD nor a window that never changes has; goodput; two of it; their queue.
     "mine": Exercise(points=4, shares=[3.0, 0.5, 0.25, 0.25]),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.

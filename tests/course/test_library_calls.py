@@ -132,4 +132,4 @@ def test_values_of_a_probe_are_the_students() -> None:
 )
 def test_the_right_function_of_a_check_does_not_count_in_another_one(topic: Any, key: str) -> None:
     check = topic.begin().checks[key]
-    assert NOT_COUNTED in check.judge(lambda **q: check.reference(**q)).sentences
+    assert NOT_COUNTED in check.judge(functools.partial(lambda right, **q: right(**q), check.reference)).sentences

@@ -38,6 +38,7 @@ MIN_FALL, MAX_STEEPER = 0.95, 1.1
 MAX_CUT_ERROR = 0.06
 MIN_ADDED, MAX_ADDED = 0.75, 1.3
 """Limits of the segments added for each RTT; one segment gives 0.99, 0.7 and 1.6 segments give 0.61 and 1.6."""
+IN_FLIGHT_SEGMENTS, UNUSED_S = 20, 3
 MIN_J, MIN_TIMES, MIN_PART, MAX_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
 
@@ -117,11 +118,13 @@ def _run(scenario: Scenario) -> Run:
 
 
 def _aimd_runs(control: Any) -> Runs:
-    """Run a congestion control (a class or object) alone and against itself, for 8 s on the link with a small queue;
-    return the runs by "alone" and "two".
+    """Run a congestion control (a class or object) alone and against itself, for 8 s on the link with a small queue, and
+    for 3 s with less in flight than its window; return the runs by "alone", "two" and "unused".
     """
     flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
+    unused = Tcp("h1", "h3", congestion=control, window_bytes=IN_FLIGHT_SEGMENTS * MSS_BYTES)
     return {
+        "unused": _run(Scenario(settings.small_queue(), [unused], UNUSED_S)),
         "alone": _run(Scenario(settings.small_queue(), flows[:1], settings.STEADY_S)),
         "two": _run(Scenario(settings.small_queue(), flows, settings.STEADY_S)),
     }
@@ -397,6 +400,12 @@ class Checks:
                     "Between two losses the window must grow by about one segment for each RTT, small or large.",
                     "Above ssthresh_segments each acknowledgement adds delivered_segments / cwnd_segments; and a loss must set both.",
                     lambda runs: _growth_in_words(runs["alone"]),
+                ),
+                Condition(
+                    lambda runs: runs["unused"].intervals["cwnd_segments"].max() < 3 * IN_FLIGHT_SEGMENTS,
+                    f"While only {IN_FLIGHT_SEGMENTS} segments are in flight (by window_bytes) the window must stop growing.",
+                    "Grow only where ack.may_grow is true.",
+                    lambda runs: f"{runs['unused'].intervals['cwnd_segments'].max():.0f} segments",
                 ),
                 _fairness_condition(
                     "the link",

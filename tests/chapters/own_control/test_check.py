@@ -87,6 +87,13 @@ class Fixed(Window):
         super().__init__(20)
 
 
+class Unused(Aimd):
+    """The window also grows while it is not used."""
+
+    def on_ack(self, ack: Any) -> None:
+        super().on_ack(SimpleNamespace(may_grow=True, delivered_segments=ack.delivered_segments))
+
+
 class Broken(Aimd):
     def on_ack(self, ack: Any) -> None:
         self.flow.cwnd_segments = ack.nothing
@@ -137,6 +144,7 @@ def test_the_numbers_of_the_first_link_are_found() -> None:
         (Half, "to 0.59 of the window"),
         (Steep, "1.6 segments for each RTT while the window is small"),
         (Flat, "0.61 segments for each RTT while the window is small"),
+        (Unused, "Grow only where ack.may_grow is true"),
         (Shared, "Keep it on the object: self.acks"),
     ],
 )
