@@ -251,6 +251,7 @@ def test_a_full_disk_keeps_existing_files(words: list[str], tmp_path: Path, caps
     assert "anna,why-words,1.5,2,partly correct" in (tmp_path / "out" / "grades.csv").read_text()
 
 
+@pytest.mark.slow
 def test_class_list_without_drawn_tokens_is_reported(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,6 +68,7 @@ def test_an_approximation_gives_another_number_of_calls_in_each_copy(formula: ch
     assert len(numbers) > 12, "a number that is tried at random must seldom be right"
 
 
+@pytest.mark.slow
 def test_one_more_call_about_doubles_the_late_packets_in_each_copy() -> None:
     """The chapter says so to all students. With one to three calls it would be up to five times as many."""
     for token in range(60):
