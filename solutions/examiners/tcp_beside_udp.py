@@ -6,7 +6,7 @@ EXERCISES = {
     "prediction-words": WrittenAnswer(points=2),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
-    "video": Exercise(points=2, same_as=["settings.video_mbps"]),
+    "video": Exercise(points=2),
     "wait": Exercise(
         points=2,
         cases=lambda draw: {"first_timer_ms": draw.whole(200, 3000), "loss_rate": draw.between(0.01, 0.49)},

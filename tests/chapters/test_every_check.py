@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import pytest
 
-from netlab_course.checks import Check, Status
+from netlab_course.checks import Check, Number, Status
 from tests.chapters.checking import all_chapters, checks_of, failure_text
 
 CHECKS = [
@@ -67,3 +68,20 @@ def test_untried_exercise_is_not_attempted(check: Check) -> None:
 @pytest.mark.parametrize("check", CHECKS)
 def test_no_hint_is_given_twice(check: Check) -> None:
     assert len(set(check.hints)) == len(check.hints)
+
+
+@pytest.mark.parametrize("chapter", all_chapters(), ids=lambda chapter: chapter.__name__.rpartition(".")[2])
+def test_no_function_of_the_settings_gives_a_number_that_is_asked_for(chapter) -> None:
+    """Tab offers these functions in a notebook; here they are called with the copy's own numbers by their names."""
+    opened = chapter.begin()
+    given = {"own": opened.own, **{name: getattr(opened.own, name) for name in dir(opened.own) if name[0] != "_"}}
+    offered = [getattr(opened.settings, name) for name in dir(opened.settings) if name[0] != "_"]
+    found = []
+    for function in offered:
+        names = list(inspect.signature(function).parameters) if inspect.isfunction(function) else []
+        if names and set(names) <= set(given):
+            found.append(function(**{name: given[name] for name in names}))
+    for check in opened.checks.values():
+        if isinstance(check, Number):
+            expected = check.expected() if callable(check.expected) else check.expected
+            assert expected not in [value for value in found if isinstance(value, (int, float))], check.key

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.base.values import is_number, to_python
 from netlab.network.trace import Trace
@@ -124,6 +125,11 @@ def _on_line(
     return max(0, sum(rate <= line_mbps for rate in LADDER_MBPS) - 1)
 
 
+def chunk_mbps(own: StudentValues) -> float:
+    """Return the theoretical throughput in Mbit/s of a chunk of a student's size on a student's path."""
+    return float(own.chunk_kb * 8 / theory.short_flow_ms(own.chunk_kb * 1000, own.path_mbps, settings.RTT_MS))
+
+
 class Checks:
     """The checks of the chapter, each an attribute, for one student's numbers."""
 
@@ -224,10 +230,10 @@ class Checks:
                 "zip(qualities_mbps, qualities_mbps[1:]) has each chunk with the next one.",
             ],
         )
-        chunk_mbps = settings.chunk_mbps(own)
+        on_path_mbps = chunk_mbps(own)
         self.throughput = Number(
             name="throughput of a chunk",
-            expected=chunk_mbps,
+            expected=on_path_mbps,
             unit="Mbit/s",
             tolerance=0.02,
             measured=True,
@@ -236,15 +242,15 @@ class Checks:
                 "That is the rate of the link. A new connection begins with ten segments for each round trip.",
                 own.path_mbps * 1448 / 1514,
                 "That is what the full link carries. A new connection begins with ten segments for each round trip.",
-                own.chunk_kb * 8 / (own.chunk_kb * 8 / chunk_mbps - settings.RTT_MS),
+                own.chunk_kb * 8 / (own.chunk_kb * 8 / on_path_mbps - settings.RTT_MS),
                 "The handshake is missing: the first segment leaves a round trip after the SYN.",
                 own.chunk_kb * 8 / (settings.RTT_MS * 1.5 + own.chunk_kb * 8 / (own.path_mbps * 1448 / 1514)),
                 "This lacks slow start: the link waits for acknowledgements until a window lasts for a round trip.",
-                own.chunk_kb * 8 / (own.chunk_kb * 8 / chunk_mbps - settings.RTT_MS / 2),
+                own.chunk_kb * 8 / (own.chunk_kb * 8 / on_path_mbps - settings.RTT_MS / 2),
                 "Half a round trip is missing. The last segment has to get to the phone when it has left.",
-                own.chunk_kb * 8 / (own.chunk_kb * 8 / chunk_mbps + settings.RTT_MS / 2),
+                own.chunk_kb * 8 / (own.chunk_kb * 8 / on_path_mbps + settings.RTT_MS / 2),
                 "Half a round trip is too much. The clock stops at the last byte, not at its acknowledgement.",
-                chunk_mbps / 8,
+                on_path_mbps / 8,
                 "The chunk is in kB: 8 bits to a byte.",
             ),
             right="A player that takes this for the rate of the path is too careful, and the shorter its chunks, the more so.",

@@ -7,7 +7,6 @@ from contextlib import closing
 from typing import Any
 
 import netlab
-from netlab import theory
 from netlab.base.errors import RunError
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -58,11 +57,6 @@ NUMBERS = OwnNumbers(
     holds=_begins_as_known,
     derive=_derived_numbers,
 )
-
-
-def chunk_mbps(own: Any) -> float:
-    """Return the theoretical throughput in Mbit/s of a chunk of a student's size on a student's path."""
-    return float(own.chunk_kb * 8 / theory.short_flow_ms(own.chunk_kb * 1000, own.path_mbps, RTT_MS))
 
 
 def mobile(name: str = "train", scale: float = SCALE, begin_s: float = 0.0) -> Trace:

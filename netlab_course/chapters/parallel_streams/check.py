@@ -21,6 +21,14 @@ _FULL_SHARE = 0.93
 """The share of the limit that a window without spare room reaches: its round-trip time is a little longer than the delay."""
 
 
+def min_connections(rate_mbps: float, rtt_ms: float, loss_rate: float, c: float = theory.MATHIS_RANDOM_C) -> int:
+    """Return the smallest number of Reno connections that fill a link of this rate with this random loss rate (0 to 1),
+    by the square-root formula with the constant `c`.
+    """
+    one = float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, loss_rate, c))
+    return math.ceil(theory.tcp_goodput_limit_mbps(rate_mbps) / one)
+
+
 def _flow(run: Run) -> dict[str, Any]:
     """Return the fields in the scenario file of the only item of traffic of a run. Raises ValueError if it has not
     exactly one.
@@ -139,17 +147,17 @@ class Checks:
 
         big_limit_mbps = theory.tcp_goodput_limit_mbps(own.big_mbps)
         big = own.big_mbps, own.big_rtt_ms, own.big_loss_rate
-        rounded = settings.min_connections(*big, c=_ROUNDED_C)
+        rounded = min_connections(*big, c=_ROUNDED_C)
         self.needed = _Connections(
             rounded=rounded,
             name="connections that fill the big link",
-            expected=lambda: float(settings.min_connections(*big)),
+            expected=lambda: float(min_connections(*big)),
             unit="",
             # A connection fewer does not fill the link.
-            tolerance=0.3 / settings.min_connections(*big),
+            tolerance=0.3 / min_connections(*big),
             whole=True,
             misconceptions=slips(
-                min(settings.min_connections(*big), rounded) - 1,
+                min(min_connections(*big), rounded) - 1,
                 "With so many a little is left over: round up.",
                 math.ceil(full_link_connections(own.big_mbps)),
                 "The link's rate carries headers, too: of 1514 bytes 1448 are data.",

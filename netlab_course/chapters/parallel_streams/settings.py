@@ -57,14 +57,6 @@ def one_mbps(loss_rate: float, rtt_ms: float = RTT_MS) -> float:
     return float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, loss_rate, theory.MATHIS_RANDOM_C))
 
 
-def min_connections(rate_mbps: float, rtt_ms: float, loss_rate: float, c: float = theory.MATHIS_RANDOM_C) -> int:
-    """Return the smallest number of Reno connections that fill a link of this rate with this random loss rate (0 to 1),
-    by the square-root formula with the constant `c`.
-    """
-    one = float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, loss_rate, c))
-    return math.ceil(theory.tcp_goodput_limit_mbps(rate_mbps) / one)
-
-
 def max_free_streams(neighbours: int, loss_rate: float) -> int:
     """Return the largest number of h1's connections with which h1's and the neighbour's `neighbours` all reach the
     limit of the random losses (0 to 1) on the slow path of 50 Mbit/s, because they do not fill it.

@@ -3,6 +3,7 @@
 from typing import Any
 
 from netlab import theory
+from netlab.base.units import BITS_PER_BYTE
 from netlab.measure.results import Run
 from netlab_course.chapters.tcp_beside_udp import settings
 from netlab_course.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SENSOR_MBPS, SETTLED_S
@@ -25,11 +26,20 @@ _SAVED_MBPS = 1.7
 _SAFE_SENSOR_MBPS = 0.93
 
 
+def video_mbps(update_mb: float, update_minutes: float) -> float:
+    """Return the highest rate of the video in Mbit/s with which an update of `update_mb` megabytes arrives within
+    `update_minutes` minutes, next to the sensor on the link of 5 Mbit/s.
+    """
+    goodput = update_mb * BITS_PER_BYTE / (60 * update_minutes)
+    update_wire_mbps = goodput * theory.tcp_wire_bytes() / theory.MSS_BYTES
+    return (RATE_MBPS - update_wire_mbps) * PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES) - SENSOR_MBPS
+
+
 def _video_with(own: StudentValues, goodput_mbps: float) -> float:
     """Return the rate in Mbit/s of the fastest video with which the update of a student's numbers gets this goodput in
     Mbit/s; with a wrong goodput it is a known mistake.
     """
-    return settings.video_mbps(goodput_mbps * 60 * own.update_minutes / 8, own.update_minutes)
+    return video_mbps(goodput_mbps * 60 * own.update_minutes / 8, own.update_minutes)
 
 
 def _rates_mbps(run: Run, src: str) -> list[float]:
@@ -77,11 +87,11 @@ class Checks:
         )
         self.video = Number(
             name="fastest video beside the update",
-            expected=lambda: settings.video_mbps(own.update_mb, own.update_minutes),
+            expected=lambda: video_mbps(own.update_mb, own.update_minutes),
             unit="Mbit/s",
             tolerance=0.005,
             misconceptions=slips(
-                settings.video_mbps(own.update_mb, own.update_minutes) + SENSOR_MBPS,
+                video_mbps(own.update_mb, own.update_minutes) + SENSOR_MBPS,
                 "This is what both UDP flows may send together. The sensor has its part of it.",
                 RATE_MBPS - goodput_mbps - SENSOR_MBPS,
                 "No header is paid for: neither UDP's 42 of 1042 bytes nor TCP's 66 of 1514.",

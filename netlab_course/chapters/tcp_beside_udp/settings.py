@@ -44,15 +44,6 @@ def left_mbps(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
     return float(theory.tcp_goodput_limit_mbps(left)) if left > 0 else 0.0
 
 
-def video_mbps(update_mb: float, update_minutes: float) -> float:
-    """Return the highest rate of the video in Mbit/s with which an update of `update_mb` megabytes arrives within
-    `update_minutes` minutes, next to the sensor on the link of 5 Mbit/s.
-    """
-    goodput = update_mb * BITS_PER_BYTE / (60 * update_minutes)
-    update_wire_mbps = goodput * theory.tcp_wire_bytes() / theory.MSS_BYTES
-    return (RATE_MBPS - update_wire_mbps) * PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES) - SENSOR_MBPS
-
-
 def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
     """Return the mean time in ms that a segment, which is lost with the probability `loss_rate` each time, waits for
     retransmission timers that double without a limit; infinite from a loss rate of 0.5 on.

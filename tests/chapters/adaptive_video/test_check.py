@@ -116,7 +116,7 @@ def test_a_trial_without_a_quality_is_no_sign_of_a_written_number() -> None:
 
 def test_the_rate_of_the_link_is_not_what_a_chunk_measures() -> None:
     assert "begins with ten segments" in failure_text(chapter.checks["throughput"], chapter.own.path_mbps)
-    took_ms = chapter.own.chunk_kb * 8 / settings.chunk_mbps(chapter.own)
+    took_ms = chapter.own.chunk_kb * 8 / check.chunk_mbps(chapter.own)
     assert "handshake is missing" in failure_text(
         chapter.checks["throughput"], chapter.own.chunk_kb * 8 / (took_ms - 40)
     )
