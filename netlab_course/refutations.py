@@ -34,7 +34,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 _TYPED = {"≤": "<=", "≥": ">=", "=<": "<=", "=>": ">="}
 _TYPICAL_EDGES = ((0.8, 0.9), (1.1, 1.2), (0.9, 1.1), (0.6, 1.02), (0.98, 1.4))
 """Edges of the intervals with which a wrong condition is explained first, in multiples of the statement's number."""
-_EDGES = (-1.0, 0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98, 1.02, 1.05, 1.1, 1.3, 1.6, 2.0, 3.0, 10.0, 100.0)
+_EDGES = (-1.0, -0.5, 0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98, 1.02, 1.05, 1.1, 1.3, 1.6, 2.0, 3.0, 10.0, 100.0)
 """Edges of all intervals on which a condition is tried, in multiples of the number; none is so near to it that a number
 with two digits makes a difference.
 """
@@ -71,7 +71,7 @@ def parse_condition(text: str) -> IntervalCondition:
     NetlabError
         If the text is not a condition on `NAMES`; the message says what is wrong, as a part of a sentence.
     """
-    source = text.strip()
+    source = " ".join(text.split()).lower()
     for typed, sign in _TYPED.items():
         source = source.replace(typed, sign)
     if len(source) > MAX_CHARACTERS:

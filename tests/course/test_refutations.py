@@ -34,6 +34,8 @@ BELOW = [
     "low + 2 * half < 4.2",
     "high < +4.2",
     "high < 4.18",
+    "High < 4.2 AND LOW < 4.2",
+    "high < 4.2\n  and low < 4.2",
 ]
 ABOVE = ["low > 4.2", "4.2 < low", "mean - half > 4.2", "low > 4.2 and high > 4.2", "4.2 < low < high", "-low < -4.2"]
 # Wrong ones against "more than 4.2 Mbit/s", and words of what is said about them.
@@ -91,6 +93,11 @@ def test_conditions_of_any_form_are_right_if_they_hold_for_the_same_intervals() 
 def test_wrong_condition_is_told_an_interval(text: str) -> None:
     said = refutation_problem(text, 4.2, above=True, unit="Mbit/s")
     assert WRONG[text] in said and said.startswith(repr(text))
+
+
+def test_condition_that_also_holds_for_negative_intervals_is_told_one() -> None:
+    said = refutation_problem("low > 4.2 or high < 0", 4.2, above=False, unit="ms")
+    assert "holds for the interval from -4.2 ms to -2.1 ms, in which each value agrees" in said
 
 
 @pytest.mark.parametrize("text", NO_CONDITIONS)
