@@ -172,6 +172,7 @@ def test_the_rows_of_one_case_are_a_table_and_those_of_several_are_not() -> None
     both = both[["k", *RIGHT[2].columns]]
     both.attrs = {"scenarios": {7: RIGHT[2].attrs["scenario"], 8: RIGHT[3].attrs["scenario"]}}
     passes(CHECK, [8, 7, both[both["k"] == 7], both[both["k"] == 8]])
+    passes(CHECK, [8, 7, both[both["k"] == 7].set_index("seed"), both[both["k"] == 8].set_index("seed")])
     assert "the two tables are the other way round" in failure_text(
         CHECK, [8, 7, both[both["k"] == 8], both[both["k"] == 7]]
     )
