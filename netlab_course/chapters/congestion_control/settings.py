@@ -133,3 +133,8 @@ def random_loss(own: StudentValues) -> Scenario:
     """
     network = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
     return Scenario(network, [Tcp("h1", "h3", congestion="reno")], duration_s=run_length_s(45, real_s=12))
+
+
+def __dir__() -> list[str]:
+    """Return the names that Tab offers in a notebook: what builds and reads runs, not the queue of an exercise."""
+    return ["QueueTrials", "formula_mbps", "loss_times_s", "path", "random_loss"]

@@ -148,3 +148,7 @@ def test_no_copy_has_the_queue_of_exercise_3_in_exercise_2(token: str) -> None:
     own = opened(token).own
     assert abs(settings.tooth_queue_packets(own) / float(right_number(opened(token).checks["free"])) - 1) > 0.25
     assert opened(token).checks["cost"].judge(by_area).status is Status.PASSED
+
+
+def test_tab_on_the_settings_does_not_offer_the_queue_of_the_sawtooth() -> None:
+    assert {"QueueTrials", "path"} <= set(dir(settings)) and "tooth_queue_packets" not in dir(settings)
