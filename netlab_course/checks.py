@@ -210,10 +210,12 @@ class Check:
 
     def take(self, answer: _T, instead: _T) -> _T:
         """Return `answer` if it is right or harmless, else `instead`, so that a mistake does not spoil the next
-        exercise; a note says so, unless `instead` is None.
+        exercise; a note says so, unless `instead` is None. A wrong answer counts as a try, as one found by this would.
         """
-        if self.judge(answer).status is Status.PASSED or self.is_harmless(answer):
+        status = self.judge(answer).status
+        if status is Status.PASSED or self.is_harmless(answer):
             return answer
+        self._count_tries(answer, status)
         if instead is not None:
             what = "a working function" if callable(instead) else answer_in_words(instead)
             show_text(f"Exercise {self.name!r} is open: this cell takes {what} instead of your answer.", GREY)
@@ -258,9 +260,7 @@ class Check:
 
     @property
     def hint(self) -> Hint:
-        """An object whose call shows the next hint, from vague to precise; after the last one it shows the last one
-        again.
-        """
+        """An object whose call shows the next hint, from vague to precise; after the last one, that one again."""
         return Hint(self)
 
     @property

@@ -418,3 +418,12 @@ def test_a_right_number_after_many_wrong_ones_is_asked_for_its_reason(
     check(5)
     assert len(seen) == wrong
     assert (f"It comes after {wrong} wrong tries, which your instructor sees" in capsys.readouterr().out) == told
+
+
+def test_answer_that_is_found_with_take_comes_after_wrong_tries(capsys: pytest.CaptureFixture[str]) -> None:
+    check = Number(name="servers", expected=9, unit="", tolerance=0.03, whole=True)
+    seen = count_tries(check)
+    found = next(guess for guess in range(1, 20) if check.take(guess, None) == guess)
+    check(found)
+    assert found == 9 and len(seen) == 8
+    assert "It comes after 8 wrong tries, which your instructor sees" in " ".join(capsys.readouterr().out.split())
