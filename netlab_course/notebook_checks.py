@@ -79,3 +79,8 @@ class NotebookCheck:
 
 _CHECKS: WeakKeyDictionary[NotebookCheck, Check] = WeakKeyDictionary()
 """The checks themselves; in attributes they could be found by Tab."""
+
+
+def judging_check(check: Check | NotebookCheck) -> Check:
+    """Return the check that judges the answers to a notebook's check, for graders; another check is returned as it is."""
+    return _CHECKS[check] if isinstance(check, NotebookCheck) else check

@@ -14,6 +14,7 @@ from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 from netlab_classroom.grading.submission import AnswerCell, Cell
 from netlab_course import authoring, marks
 from netlab_course.checks import Check
+from netlab_course.notebook_checks import judging_check
 
 CARRIED_FOLDER = IMPORT_ROOT / "netlab_classroom" / "carried"
 """The directory in which the instructors' wheel has the folder `solutions`."""
@@ -47,8 +48,9 @@ class Edition:
     @property
     def checks(self) -> dict[str, Check]:
         """The checks of the chapter's exercises, by the exercise's key; {} for a project, which has none."""
-        found: dict[str, Check] = {} if self.chapter is None else self.chapter.checks
-        return found
+        # A chapter that is opened in a notebook has the checks of a student's notebook, and so it is where nbval grades.
+        found = {} if self.chapter is None else self.chapter.checks
+        return {key: judging_check(each) for key, each in found.items()}
 
     @property
     def provided_cells(self) -> list[list[Any]]:
