@@ -31,7 +31,9 @@ def test_missing_kernel_features_are_reported_before_boot(
     monkeypatch.setattr(pocket_kernel, "find", lambda: old)
     monkeypatch.setattr(PocketEngine, "requirements", lambda self: [])
     topology = nl.topologies.dumbbell(pairs=1, aqm=aqm)
-    sentence = rf"needs {refused}, which the kernel /old/linux \(Linux 6.12.30\) does not have; .*`netlab kernel build`"
+    sentence = (
+        rf"needs {refused}, which the kernel /old/linux \(Linux 6.12.30\) does not have\. .*`netlab kernel build`"
+    )
     with pytest.raises(EngineError, match=sentence):
         nl.run(topology, [nl.Tcp("h1", "h2", congestion=congestion)], duration_s=1, engine="pocket")
 
