@@ -19,7 +19,7 @@ from netlab.theory import runs_needed, student_t
 from netlab_course.answers import answer_in_words, as_number, bare_word, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Condition
-from netlab_course.measured_tables import MeasuredTables, Values
+from netlab_course.measured_tables import PILOT, MeasuredTables, Values
 from netlab_course.repeated_tables import as_repeated_tables, count_seeds, differences_in_words, is_complete
 from netlab_course.rounded_intervals import places
 from netlab_course.sample_sizes import plan_in_words, plan_slips
@@ -29,7 +29,7 @@ PILOTS = 8
 """The number of runs of a pilot."""
 MAX_RUNS = 25
 """The largest number of runs after the pilot; a plan for more is measured with this number."""
-PARTS = ("my_pilot", "my_apart", "my_together", "my_table", f'a word such as "{STATEMENT_VERDICTS[0]}"')
+PARTS = (PILOT, "my_apart", "my_together", "my_table", f'a word such as "{STATEMENT_VERDICTS[0]}"')
 """The names of the parts of an answer in their order."""
 
 
@@ -145,7 +145,7 @@ class Designs(MeasuredTables):
     def _tables(self, answer: object) -> dict[str, pd.DataFrame]:
         """Return the two tables in an answer by their names; none if the answer has a wrong form."""
         found = _parse(answer)
-        return {} if isinstance(found, str) else {"my_pilot": found.pilot, "my_table": found.table}
+        return {} if isinstance(found, str) else {PILOT: found.pilot, "my_table": found.table}
 
     def _replayed_values(self) -> tuple[str, tuple[Values, ...]]:
         """Return the unit of the values that are compared when runs are made again, and their functions."""
@@ -165,7 +165,7 @@ class Designs(MeasuredTables):
     def _differences_in_words(self, found: ChosenDesign) -> str:
         """Return a text on the differences of the two tables' scenarios from the one asked for; "" if there are none."""
         scenario = self.scenario()
-        return differences_in_words({"my_pilot": (found.pilot, scenario), "my_table": (found.table, scenario)})
+        return differences_in_words({PILOT: (found.pilot, scenario), "my_table": (found.table, scenario)})
 
     def _right_apart(self, found: ChosenDesign) -> range:
         """Return the right numbers of all runs for means of runs of their own: twice those of each host, between the one
@@ -230,7 +230,7 @@ def _parse(answer: object) -> ChosenDesign | str:
     if not isinstance(answer, (list, tuple)) or len(answer) != len(PARTS):
         return f"expected a list of five ({', '.join(PARTS)}), got {answer_in_words(answer)}."
     pilot, *plans, table, verdict = answer
-    tables = as_repeated_tables({"my_pilot": pilot, "my_table": table})
+    tables = as_repeated_tables({PILOT: pilot, "my_table": table})
     if isinstance(tables, str):
         return tables
     numbers = []

@@ -32,6 +32,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
 }
 _TYPED = {"≤": "<=", "≥": ">=", "=<": "<=", "=>": ">="}
+"""Python's signs for those that students type instead."""
 _TYPICAL_EDGES = ((0.8, 0.9), (1.1, 1.2), (0.9, 1.1), (0.6, 1.02), (0.98, 1.4))
 """Edges of the intervals with which a wrong condition is explained first, in multiples of the statement's number."""
 _EDGES = (-1.0, -0.5, 0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98, 1.02, 1.05, 1.1, 1.3, 1.6, 2.0, 3.0, 10.0, 100.0)
@@ -44,8 +45,6 @@ with two digits makes a difference.
 class IntervalCondition:
     """A condition on the edges of an interval, such as "high < 25"."""
 
-    text: str
-    """The condition as the student wrote it."""
     _expression: ast.expr
 
     def holds_for(self, low: float, high: float) -> bool:
@@ -85,7 +84,7 @@ def parse_condition(text: str) -> IntervalCondition:
         raise NetlabError(f"{answer_in_words(text)}: {problem}")
     if not isinstance(expression, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
         raise NetlabError(f"{answer_in_words(text)}, which compares nothing")
-    return IntervalCondition(text, expression)
+    return IntervalCondition(expression)
 
 
 def refutation_problem(text: str, number: float, *, above: bool, unit: str) -> str:
@@ -108,20 +107,18 @@ def refutation_problem(text: str, number: float, *, above: bool, unit: str) -> s
         for low, high in _intervals(number):
             held = condition.holds_for(low, high)
             if held != (high < number if above else low > number):
-                interval = f"{with_unit(low, unit)} to {with_unit(high, unit)}"
-                return f"{text.strip()!r} {_mistake(low, high, number, above=above).format(interval)}"
+                interval = f"the interval from {with_unit(low, unit)} to {with_unit(high, unit)}"
+                return f"{text.strip()!r} {'holds' if held else 'does not hold'} for {interval}, {_meaning(low, high, number, above=above)}"
     except NetlabError as error:
         return str(error)
     return ""
 
 
-def _mistake(low: float, high: float, number: float, *, above: bool) -> str:
-    """Return a message on a condition that is wrong for this interval, with a place for the interval."""
+def _meaning(low: float, high: float, number: float, *, above: bool) -> str:
+    """Return a relative clause on what the interval from `low` to `high` means for a statement on a mean."""
     if low < number < high:
-        return "holds for the interval from {}, which leaves the statement undecided"
-    if (low > number) == above:
-        return "holds for the interval from {}, in which each value agrees with the statement"
-    return "does not hold for the interval from {}, in which no value agrees with the statement"
+        return "which leaves the statement undecided"
+    return f"in which {'each' if (low > number) == above else 'no'} value agrees with the statement"
 
 
 def _intervals(number: float) -> Iterator[tuple[float, float]]:

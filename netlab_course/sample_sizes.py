@@ -20,7 +20,7 @@ from netlab_course import replays
 from netlab_course.answers import answer_in_words, as_number, bare_word, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Condition
-from netlab_course.measured_tables import MeasuredTables, Values
+from netlab_course.measured_tables import PILOT, MeasuredTables, Values
 from netlab_course.repeated_tables import as_repeated_tables, count_seeds, differences_in_words, is_complete
 from netlab_course.rounded_intervals import agrees
 
@@ -29,7 +29,7 @@ PILOTS = 6
 MAX_RUNS = 16
 """The largest number of runs after the pilot; a plan for more is measured with this number."""
 WORDS = REACHED, MISSED = ("reached", "missed")
-PARTS = ("my_pilot", "my_planned", "my_table", "my_interval", f'a word, "{REACHED}" or "{MISSED}"')
+PARTS = (PILOT, "my_planned", "my_table", "my_interval", f'a word, "{REACHED}" or "{MISSED}"')
 """The names of the parts of an answer in their order."""
 _WORD_OFF = 0.01
 
@@ -140,7 +140,7 @@ class SampleSize(MeasuredTables):
     def _tables(self, answer: object) -> dict[str, pd.DataFrame]:
         """Return the two tables in an answer by their names; none if the answer has a wrong form."""
         found = _parse(answer)
-        return {} if isinstance(found, str) else {"my_pilot": found.pilot, "my_table": found.table}
+        return {} if isinstance(found, str) else {PILOT: found.pilot, "my_table": found.table}
 
     def _replayed_values(self) -> tuple[str, tuple[Values, ...]]:
         """Return the unit of the values that are compared when runs are made again, and their functions."""
@@ -164,7 +164,7 @@ class SampleSize(MeasuredTables):
     def _differences_in_words(self, found: PlannedSample) -> str:
         """Return a text on the differences of the two tables' scenarios from the one asked for; "" if there are none."""
         scenario = self.scenario()
-        return differences_in_words({"my_pilot": (found.pilot, scenario), "my_table": (found.table, scenario)})
+        return differences_in_words({PILOT: (found.pilot, scenario), "my_table": (found.table, scenario)})
 
     def _plan_in_words(self, found: PlannedSample) -> str:
         """Return a student's planned number as text, with the message about a known mistake if it is one."""
@@ -257,7 +257,7 @@ def _parse(answer: object) -> PlannedSample | str:
     if not isinstance(answer, (list, tuple)) or len(answer) != len(PARTS):
         return f"expected a list of five ({', '.join(PARTS)}), got {answer_in_words(answer)}."
     pilot, given_number, table, given, verdict = answer
-    tables = as_repeated_tables({"my_pilot": pilot, "my_table": table})
+    tables = as_repeated_tables({PILOT: pilot, "my_table": table})
     if isinstance(tables, str):
         return tables
     planned, complaint = as_number(given_number)
