@@ -31,8 +31,6 @@ OTHER_SEEDS = 20
 """The number of runs with which a table with seeds of the student's choice is compared."""
 MAX_DISTANCE = 1.5
 """The distance of both means in half widths of their difference, which honest seeds exceed in 1 of about 300 tables."""
-MIN_SCATTER = 0.3
-"""The least scatter of seeds with gaps, divided by the scatter of others; eight honest seeds have less in 1 of 600 tables."""
 AS_MEASURED = "hand over the table as nl.repeat(...) returned it."
 _OFF = 1e-6
 Replay = Callable[[Mapping[int, Scenario]], Mapping[int, Run]]
@@ -84,12 +82,15 @@ def doubt_about_tables(
     replay: Replay,
     number: float | None = None,
 ) -> str:
-    """Return a sentence on the first of some tables of `netlab.repeat`, given by name, with a value that is another one
-    when it is measured again (see `invented_value`) or with seeds that were chosen by their results (see
-    `mean_of_other_seeds`); "" if there is none. The values have the unit `unit`, and so has `number`, with which their
-    mean is compared (None: with nothing).
+    """Return a sentence on the first of some tables of `netlab.repeat`, given by name, with gaps between its seeds, with a
+    value that is another one when it is measured again (see `invented_value`) or with seeds that were chosen by their
+    results (see `mean_of_other_seeds`); "" if there is none. The values have the unit `unit`, and so has `number`, with
+    which their mean is compared (None: with nothing).
     """
     for name, table in tables.items():
+        gaps = seeds_in_a_row_problem(table, name)
+        if gaps:
+            return gaps
         differing = invented_value(table, values, replay)
         if differing is not None:
             seed, given, again = (differing[0], *(with_unit(value, unit) for value in differing[1:]))
@@ -101,7 +102,6 @@ def doubt_about_tables(
             return (
                 f"the mean of {name} is {own} {unit}".rstrip()
                 + f", and that of the seeds 1 to {OTHER_SEEDS} is {other}: choose seeds before you see their results."
-                + (" Take seeds in a row, such as seeds=12." if has_gaps(table) else "")
             )
     return ""
 
@@ -114,12 +114,10 @@ def mean_of_other_seeds(
 ) -> Interval | None:
     """Run the scenario of a table of `netlab.repeat` with the seeds 1 to OTHER_SEEDS, and return the interval of these
     values if it disagrees with the interval of the table's: both are farther apart than chance explains, or they lie on
-    different sides of `number` (None: no side matters). Seeds with gaps, of which some may have been left out, must lie on
-    exactly the same side, and scatter as much. None if both agree, the table's own seeds are 1, 2, 3 and so on, or the
+    opposite sides of `number` (None: no side matters). None if both agree, the table's own seeds begin with 1, or the
     scenario cannot be repeated.
     """
-    seeds = table["seed"]
-    if seeds.min() == 1 and not has_gaps(table):
+    if table["seed"].min() == 1:
         return None
     described = _repeatable_scenario(table)
     if described is None:
@@ -127,29 +125,21 @@ def mean_of_other_seeds(
     runs = replay({seed: replace(described, seed=seed) for seed in range(1, OTHER_SEEDS + 1)})
     if len(runs) < OTHER_SEEDS:
         return None
-    measured, others = values(table), values(table_of(table.attrs["scenario"], runs))
-    own, other = interval(measured), interval(others)
+    own, other = interval(values(table)), interval(values(table_of(table.attrs["scenario"], runs)))
     allowed = MAX_DISTANCE * float(np.hypot(own.half_width, other.half_width)) + _OFF * abs(other.mean)
     differs = abs(own.mean - other.mean) > allowed
     if number is not None:
-        sides = _side(own, number), _side(other, number)
-        differs |= sides[0] != sides[1] if has_gaps(table) else sides[0] * sides[1] < 0
-    if has_gaps(table):
-        differs |= float(measured.std()) < MIN_SCATTER * float(others.std())
+        differs |= _side(own, number) * _side(other, number) < 0
     return other if differs else None
-
-
-def has_gaps(table: pd.DataFrame) -> bool:
-    """Return whether the seeds of a table of `netlab.repeat` are not consecutive numbers."""
-    seeds = table["seed"]
-    return bool(seeds.max() - seeds.min() + 1 != seeds.nunique())
 
 
 def seeds_in_a_row_problem(table: pd.DataFrame, name: str) -> str:
     """Return a sentence on a table of `netlab.repeat`, called `name`, with gaps between its seeds, because a seed that was
     left out may have had a large or small value; "" if it has none.
     """
-    return f"{name} must have seeds in a row, such as seeds=12: some are left out." if has_gaps(table) else ""
+    seeds = table["seed"]
+    has_gaps = seeds.max() - seeds.min() + 1 != seeds.nunique()
+    return f"{name} must have seeds in a row, such as seeds=12: some are left out." if has_gaps else ""
 
 
 def unexpected_pilot(table: pd.DataFrame, name: str) -> str:

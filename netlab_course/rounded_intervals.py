@@ -14,6 +14,8 @@ from netlab.runs.replications import interval
 # Relative margins: a mean may be rounded to four digits, a half width to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
+# A figure must show the width, apart from its last digits, also of an interval that is narrower than the rounding of its mean.
+_MIN_WIDTH, _MAX_WIDTH = 0.6, 1.4
 
 
 def agrees(given: tuple[float, float], right: tuple[float, float]) -> bool:
@@ -58,7 +60,9 @@ def shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
         for number in numbers
     ]
     there = np.array([*figure["shapes"], *lines])
-    return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
+    lows, highs = (there[np.abs(there - edge) <= margin] for edge in (levels[0], levels[2]))
+    widths, off = highs[:, np.newaxis] - lows, 1e-9 * abs(mean)
+    return bool(((widths >= _MIN_WIDTH * 2 * half - off) & (widths <= _MAX_WIDTH * 2 * half + off)).any())
 
 
 def places(given: tuple[float, float], number: float) -> set[str]:

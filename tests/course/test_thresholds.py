@@ -164,7 +164,7 @@ def test_seeds_chosen_by_their_results_are_refused_in_a_notebook() -> None:
     best.attrs = at_8.attrs
     answer = [8, 8, best, at_9]
     told = str(replace(CHECK, replay=replay_of(at_8, at_9)).verdict(answer))
-    assert "that of the seeds 1 to 20 is" in told and "choose seeds before you see their results" in told
+    assert "my_last must have seeds in a row, such as seeds=12: some are left out." in told
 
 
 def test_the_rows_of_one_case_are_a_table_and_those_of_several_are_not() -> None:
