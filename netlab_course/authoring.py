@@ -43,7 +43,8 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from netlab.widgets import WIDGET_VIEW
-from netlab_course.checks import Check, tolerance_in_words
+from netlab_course.chapters.opening import judging_checks
+from netlab_course.checks import Check
 from netlab_course.claims import Claim, add_probe, extract_claims, verify_claims
 from netlab_course.equality import equal_but_for_rounding
 from netlab_course.marks import AuthoringError, strip_code, strip_markdown
@@ -213,7 +214,7 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
         return
     chapter = open_chapter_of(path, token)
     figures = {} if chapter is None else dict(vars(chapter.own))
-    tolerances = _tolerances(notebook, {} if chapter is None else chapter.checks, path)
+    tolerances = _tolerances(notebook, {} if chapter is None else judging_checks(chapter), path)
     if "[[minutes]]" in text:
         minutes_needed = minutes(notebook)
         if minutes_needed > MAX_MINUTES:
@@ -254,7 +255,7 @@ def _tolerances(notebook: NotebookNode, checks: Mapping[str, Check], path: Path)
             called = _CHECK_CALL.search(cell.source)
             # A measurement has no tolerance; the number that is read from it has one.
             with contextlib.suppress(LookupError):
-                words = tolerance_in_words(checks[called[1]]) if called else words
+                words = checks[called[1]].tolerance_in_words() if called else words
             continue
         if checks and (written := _WRITTEN_TOLERANCE.search(cell.source)):
             raise AuthoringError(f'{path}: {written[0]!r} is written into the text; write "Tolerance: [[tolerance]]".')

@@ -136,6 +136,13 @@ class CellHistory:
                 remarks.append(f"(The cell that defines {name} {run.failure}, after {name} had got its value.)")
         return Doubts(tuple(reasons), tuple(remarks))
 
+    def answer_sources(self, key: str) -> list[str]:
+        """Return the codes of the cells that define the values which the running cell passes to the check `key`; an empty
+        list outside a cell.
+        """
+        names = answer_names(self.running_source, key)
+        return [self._by_name[name].source for name in sorted(names & self._by_name.keys())]
+
     def _cell_id(self, info: Any) -> str:
         """Return the identifier of the cell that starts, from IPython's `info` on it or the kernel's request; "" if the
         front end sends none.
@@ -207,11 +214,6 @@ def begin(topic: str) -> None:
     shell.events.register("post_run_cell", history.note_end)
 
 
-def is_recording() -> bool:
-    """Return whether the cells of a notebook are recorded; False outside IPython."""
-    return getattr(_shell(), _SHELL_ATTRIBUTE, None) is not None
-
-
 def running_source() -> str:
     """Return the code of the cell that runs now; "" outside a cell, or where none are recorded."""
     history: CellHistory | None = getattr(_shell(), _SHELL_ATTRIBUTE, None)
@@ -229,6 +231,26 @@ def doubts_about(key: str) -> Doubts:
     """
     history: CellHistory | None = getattr(_shell(), _SHELL_ATTRIBUTE, None)
     return Doubts() if history is None else history.doubts(key)
+
+
+def answer_sources(key: str) -> list[str]:
+    """Return the codes of the cells that define the answer which the running cell gives to the check `key`; an empty list
+    outside a cell, or where no cells are recorded.
+    """
+    history: CellHistory | None = getattr(_shell(), _SHELL_ATTRIBUTE, None)
+    return [] if history is None else history.answer_sources(key)
+
+
+def called_names(source: str) -> set[str]:
+    """Return the names of the functions that a cell's code calls, without the objects before a dot; no names if the code
+    has a syntax error.
+
+    >>> sorted(called_names("n = math.ceil(nl.theory.runs_needed(s, round(w)))"))
+    ['ceil', 'round', 'runs_needed']
+    """
+    tree = _syntax_tree(source)
+    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree else []
+    return {str(getattr(each, "attr", getattr(each, "id", ""))) for each in called}
 
 
 def _shell() -> Any:

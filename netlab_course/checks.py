@@ -9,50 +9,38 @@ with a recognized mistake, and for functions, whose trials one number does not s
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from types import EllipsisType, SimpleNamespace
 from typing import Any, ClassVar, TypeVar
 
 from netlab_course import cell_history
 from netlab_course.answers import (
     answer_in_words,
-    arguments_in_words,
     as_number,
-    error_in_words,
     is_stub,
     with_unit,
-    wrong_parameters,
 )
-from netlab_course.diagnosis import close, direction, explanation, is_far, is_rounded, named_slip
+from netlab_course.diagnosis import close, explanation, is_far, named_slip
 from netlab_course.hint_button import Hint, HintButton, offer
-from netlab_course.library_calls import is_netlabs_own
+from netlab_course.library_calls import NOT_COUNTED
 from netlab_course.messages import AMBER, GREY, show_text
-from netlab_course.opaque import OpaqueFunction, underlying_function
+from netlab_course.misconceptions import Misconception
 from netlab_course.prediction import predict
 from netlab_course.tries import MAX_TRY_CHARACTERS, TRIES_BY_HALVES, WRONG_TRIES, TryCounter, tries_in_words
-from netlab_user_code.time_limit import TimeIsUpError, call_within
 
 __all__ = [
     "Check",
     "ChoiceCheck",
-    "Function",
     "Misconception",
     "Number",
     "Result",
     "Status",
-    "formula_slips",
     "predict",
     "show_text",
-    "slips",
 ]
 
 _T = TypeVar("_T")
-MAX_CALL_S = 10.0
-NOT_COUNTED = "This is netlab's own function, which does not count: write yours out."
-"""The sentence about an answer that is a function of netlab, which a grader withholds."""
 
 
 class Status(Enum):
@@ -92,35 +80,6 @@ class Result:
         show_text(str(self), colour, classes, metadata)
 
 
-@dataclass(frozen=True)
-class Misconception:
-    """A known wrong answer (a number or a formula) with its own message."""
-
-    answer: float | Callable[..., float]
-    """The wrong number; for a `Function` check the wrong formula, called like the right one."""
-    sentence: str
-    """The message: the mistake, and the place to look."""
-
-
-def slips(*pairs: Any) -> list[Misconception]:
-    """Return misconceptions from alternating wrong answers (numbers, or functions of the check's keyword arguments) and
-    messages. Raises ValueError when the last message is missing.
-    """
-    return [Misconception(answer, sentence) for answer, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
-
-
-def formula_slips(*pairs: Any) -> list[Misconception]:
-    """Return misconceptions from alternating wrong formulas and messages; a formula takes one object with the check's
-    arguments as attributes (`lambda q: q.rate_mbps * 2`). Raises ValueError when the last message is missing.
-    """
-
-    def spread(formula: Callable[[Any], float]) -> Callable[..., float]:
-        """Return a function of keyword arguments that calls `formula` with one object that has them as attributes."""
-        return lambda **case: formula(SimpleNamespace(**case))
-
-    return [Misconception(spread(formula), sentence) for formula, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
-
-
 @dataclass(kw_only=True, repr=False)
 class Check:
     """The base of all checks: a name, hints in stages, and the display of verdicts."""
@@ -129,6 +88,10 @@ class Check:
     """The name of the quantity, with which the message begins ("goodput limit")."""
     hints: Sequence[str] = ()
     """Hints from vague to nearly the answer; each call of `hint()` shows one more."""
+    same_as: Sequence[Callable[..., Any]] = ()
+    """Functions of netlab or of the chapter that compute the answer: an answer may not call them, and a grader withholds
+    them.
+    """
     key: str = field(default="", init=False, repr=False)
     """The attribute of `chapter.check` under which a notebook calls it; `begin()` sets it."""
     on_pass: Callable[[str], None] | None = field(default=None, init=False, repr=False)
@@ -199,6 +162,12 @@ class Check:
         base class.
         """
         return ""
+
+    def tolerance_in_words(self) -> str:
+        """Return the tolerance as text for the exercise (`[[tolerance]]`). Raises LookupError for a kind of check
+        without a tolerance, such as this base class.
+        """
+        raise LookupError(f"the check {self.key!r} has no tolerance")
 
     def _offer_hint(self, *, show: bool) -> None:
         """Remove the hint button of the check's last verdict, and show a new one if `show` is true and a hint is
@@ -334,14 +303,14 @@ class Number(Check):
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
         """Yield the number of every known misconception, in the check's unit, with its message."""
-        yield from ((_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions)
+        yield from ((trap.number(), trap.sentence) for trap in self.misconceptions)
 
     def tells_apart(self) -> bool:
         """Return whether every known wrong number is clearly outside the tolerance of the right one (three times as
         far).
         """
         expected = right_number(self)
-        return all(is_far(_wrong_number(trap, {}), expected, self.tolerance) for trap in self.misconceptions)
+        return all(is_far(trap.number(), expected, self.tolerance) for trap in self.misconceptions)
 
     def _wrong_guess(self, answer: object) -> str:
         """Return the repr of a failed answer, as a float if it is a number."""
@@ -355,6 +324,20 @@ class Number(Check):
         number = None if is_stub(answer) else as_number(answer)[0]
         return number is not None and self.harmless is not None and self.harmless(number)
 
+    def doubt_about_numbers(self, answer: object) -> str:  # noqa: ARG002 (it is about the cell that defines the answer)
+        """Return a sentence if the notebook's cell that defines the answer calls a function of `same_as`; "" if not."""
+        called = set().union(*map(cell_history.called_names, cell_history.answer_sources(self.key)))
+        found = next((each.__name__ for each in self.same_as if each.__name__ in called), "")
+        return f"its cell calls {found}. {NOT_COUNTED}" if found else ""
+
+    def tolerance_in_words(self) -> str:
+        """Return the tolerance as text: the check's own words, or per cent, or the number's unit if 0 is right."""
+        return self.tolerance_words or ("none, it is a whole number" if self.whole else self._tolerance_text())
+
+    def _tolerance_text(self) -> str:
+        """Return the tolerance as text, such as "1 %", or in the number's unit if 0 is right."""
+        return with_unit(self.tolerance, self.unit) if right_number(self) == 0 else per_cent(self.tolerance)
+
     def _judge(self, answer: object) -> Result:
         """Return the verdict on an answer that is not a stub: no number, right, or wrong with the mistake that explains
         it.
@@ -367,176 +350,15 @@ class Number(Check):
         if close(number, expected, self.tolerance):
             if self.whole and number != int(number):
                 return self._result(Status.FAILED, f"got {got}; a whole number is asked for.")
-            within = "" if self.whole else f" (within {_tolerance_text(self)})"
+            within = "" if self.whole else f" (within {self._tolerance_text()})"
             return self._result(Status.PASSED, f"{got} is right{within}.", self.right)
-        misconceptions = [(_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions]
+        misconceptions = [(trap.number(), trap.sentence) for trap in self.misconceptions]
         if self.whole and number != int(number):
             # General advice about the formula would mislead: its value may be right and only not rounded yet.
             explained = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
             return self._result(Status.FAILED, f"got {got}.", explained, "A whole number is asked for.")
         explained = explanation(number, expected, self.tolerance, misconceptions, self.unit)
         return self._result(Status.FAILED, f"got {got}.", explained)
-
-
-@dataclass(kw_only=True, repr=False)
-class Function(Check):
-    """A check of a function that must agree with a reference for the arguments of several trials."""
-
-    reference: Callable[..., float]
-    """The right function, called with keyword arguments."""
-    cases: Sequence[Mapping[str, Any]]
-    """Keyword arguments of each trial."""
-    unit: str
-    tolerance: float
-    misconceptions: Sequence[Misconception] = ()
-    right: str = ""
-    """The same as in `Number`; the answer of a misconception is a wrong function with the signature of the reference."""
-
-    def mistakes(self) -> Iterator[tuple[object, str]]:
-        """Yield the wrong function of every known misconception, with its message."""
-        for trap in self.misconceptions:
-
-            def wrong(trap: Misconception = trap, **given: Any) -> float:
-                """Return the number that the misconception `trap` gives for the arguments of a trial."""
-                return _wrong_number(trap, {name: underlying_function(value) for name, value in given.items()})
-
-            yield wrong, trap.sentence
-
-    def tells_apart(self) -> bool:
-        """Return whether every known wrong function is clearly outside the tolerance of the right one (three times as
-        far) in at least one trial; it may be right in others.
-        """
-        # A wrong formula may be right for some inputs, but must be wrong for at least one.
-        return all(
-            any(is_far(_wrong_number(trap, case), self.reference(**case), self.tolerance) for case in self.cases)
-            for trap in self.misconceptions
-        )
-
-    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments, by name, with which a trial calls the student's function; by default those of `case`,
-        with which it calls the reference.
-
-        The result is a copy, because a solution may use up an argument, such as an object with a limited number of probes.
-        Such an object can only be called: its attributes, which may be the answer, are hidden.
-        """
-        number = next((place for place, each in enumerate(self.cases, start=1) if each is case), 0)
-        return {
-            name: OpaqueFunction(value, f"{name} {number}") if callable(value) else value
-            for name, value in copy.deepcopy(dict(case)).items()
-        }
-
-    def transfer(self, ends: Sequence[Any], **arguments: Any) -> Any:
-        """Run a trial between a sender and a receiver, `ends` (made by the answer's `ends(window)`), with these
-        arguments, and return its result; a grader calls it with proxies of the student's programs. A check without such
-        trials raises NotImplementedError.
-        """
-        raise NotImplementedError
-
-    def words(self, case: Mapping[str, Any]) -> str:
-        """Return the text that names a trial, whose arguments are `case`, in messages about its result; by default
-        "rate_mbps=5".
-        """
-        return arguments_in_words(case)
-
-    def call(self, case: Mapping[str, Any]) -> str:
-        """Return the text that names a trial, whose arguments are `case`, in messages that do not concern its result,
-        such as errors; by default the text of `words`.
-        """
-        return self.words(case)
-
-    def part(self, value: Any, case: Mapping[str, Any]) -> Any:  # noqa: ARG002 (a subclass looks at it)
-        """Return the part of the function's result `value` that is judged in a trial whose arguments are `case`; by
-        default all of it.
-        """
-        return value
-
-    def _judge(self, answer: object) -> Result:
-        """Return the verdict on an answer that is not a stub: failed if it is no function, has wrong parameters, or a
-        trial fails (the message is about the first), not attempted if a trial returns `...`, else passed.
-        """
-        if not callable(answer):
-            return self._result(
-                Status.FAILED,
-                f"expected a function, got {answer_in_words(answer)}; pass its name, no parentheses.",
-            )
-        complaint = wrong_parameters(answer, list(self.arguments(self.cases[0])))
-        if complaint:
-            return self._result(Status.FAILED, complaint)
-        first = arguments_in_words(self.arguments(self.cases[0]))
-        for number, case in enumerate(self.cases):
-            again = number == 0 or arguments_in_words(self.arguments(case)) == first
-            failure = self._failure(answer, case, first=again)
-            if failure is not None:
-                return failure
-        trials = f"all {len(self.cases)} trials agree within {_tolerance_text(self)}"
-        example = with_unit(self.reference(**self.cases[0]), self.unit)
-        result = f"{trials}; for {self.words(self.cases[0])} it gives {example}."
-        trials_again = (self.arguments(case) for case in self.cases)
-        if is_netlabs_own(answer, trials_again, MAX_CALL_S):
-            return self._result(Status.FAILED, f"{trials}.", NOT_COUNTED)
-        return self._result(Status.PASSED, result, self.right)
-
-    def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
-        """Return the verdict if the student's function fails in the trial with the arguments `case` or is not written
-        yet, else None; `first` is True if it gets the same arguments as in the first trial.
-        """
-        given = f"for {self.call(case)}"
-        try:
-            value = call_within(MAX_CALL_S, function, **self.arguments(case))
-            if value is not None and value is not ...:
-                value = self.part(value, case)
-        except TimeIsUpError:
-            return self._result(Status.FAILED, f"{given} it did not return within {MAX_CALL_S:g} s: does its loop end?")
-        except NotImplementedError:
-            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
-        except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
-            return self._result(Status.FAILED, f"{given}{error_in_words(error)}")
-        if isinstance(value, EllipsisType):
-            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
-        if value is None:
-            return self._result(Status.FAILED, f"{given} the function returned nothing; is a `return` missing?")
-        number, complaint = as_number(value)
-        if number is None:
-            return self._result(Status.FAILED, f"{given}: {complaint}")
-        expected = self.reference(**case)
-        if close(number, expected, self.tolerance):
-            return None
-        misconceptions = [(_wrong_number(trap, case), trap.sentence) for trap in self.misconceptions]
-        slip = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
-        if not slip and is_rounded(number, expected):
-            slip = "The digits are right, but too few: return the number as it is computed, not rounded."
-        names_constant = any(trap.sentence == slip and self._is_constant(trap) for trap in self.misconceptions)
-        if not names_constant and self._returns_constant(function, number):
-            got = with_unit(number, self.unit)
-            said = f"It returns {got} for other arguments, too: is a number written into the function that should follow from them?"
-            return self._result(Status.FAILED, f"for {self.words(case)} got {got}.", said)
-        sentences = [slip or direction(number, expected)]
-        # A trial whose right number is 0, such as a stall that does not happen, may be another branch of the function.
-        if not first and not slip and expected != 0:
-            sentences.append(
-                "The first trial was right: is a number written into the function that should be a parameter?"
-            )
-        return self._result(Status.FAILED, f"for {self.words(case)} got {with_unit(number, self.unit)}.", *sentences)
-
-    def _is_constant(self, trap: Misconception) -> bool:
-        """Return whether a misconception gives the same number in each trial; False if one of them divides by zero."""
-        try:
-            return len({_wrong_number(trap, case) for case in self.cases}) == 1
-        except ArithmeticError:
-            return False
-
-    def _returns_constant(self, function: Callable[..., object], number: float) -> bool:
-        """Return whether a function gives this number in each trial, though the right ones differ; False if one fails."""
-        if len({self.reference(**case) for case in self.cases}) < 2:
-            return False
-        for case in self.cases:
-            try:
-                value = self.part(call_within(MAX_CALL_S, function, **self.arguments(case)), case)
-            except (Exception, TimeIsUpError):  # noqa: BLE001 (the failed trial has its own message)
-                return False
-            if as_number(value)[0] != number:
-                return False
-        return True
 
 
 @dataclass(kw_only=True, repr=False)
@@ -588,26 +410,6 @@ def right_number(check: Number) -> float:
     return float(check.expected()) if callable(check.expected) else float(check.expected)
 
 
-def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
-    """Return the wrong number of a misconception, in the check's unit; a wrong function is called with the keyword
-    arguments `case` of a trial.
-    """
-    return float(trap.answer(**case)) if callable(trap.answer) else float(trap.answer)
-
-
-def tolerance_in_words(check: Check) -> str:
-    """Return the tolerance of a check as text for its exercise (`[[tolerance]]`): the check's own words, or per cent,
-    or the number's unit if 0 is right. Raises LookupError for a kind of check without a tolerance.
-    """
-    if isinstance(check, Number) and (check.tolerance_words or check.whole):
-        return check.tolerance_words or "none, it is a whole number"
-    if isinstance(check, (Number, Function)):
-        return _tolerance_text(check)
-    raise LookupError(f"the check {check.key!r} has no tolerance")
-
-
-def _tolerance_text(check: Number | Function) -> str:
-    """Return the tolerance of a check as text, such as "1 %", or in the check's unit if the right number is 0."""
-    if isinstance(check, Number) and right_number(check) == 0:
-        return with_unit(check.tolerance, check.unit)
-    return f"{check.tolerance * 100:.2g} %"
+def per_cent(tolerance: float) -> str:
+    """Return a relative tolerance as text with two digits, such as "1 %"."""
+    return f"{tolerance * 100:.2g} %"

@@ -1,4 +1,4 @@
-"""Detection of an answer that is netlab's own function, or one that only passes on what netlab's own function returns."""
+"""Detection of an answer that is netlab's own function, calls one that computes the answer, or passes on what one returns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import functools
 import inspect
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import FrameType, FunctionType
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,15 +21,22 @@ _HOMES = ("netlab.theory.", "netlab.runs.replications", "netlab_course.chapters.
 """The beginnings of the names of modules whose functions compute answers."""
 _OPAQUE_CALL = OpaqueFunction.__call__.__code__
 _SEQUENCES = (tuple, list, np.ndarray)
+NOT_COUNTED = "This is netlab's own function, which does not count: write yours out."
+"""The sentence about an answer that is a function of netlab, which a grader withholds."""
 MAX_RETURNED = 10_000
 """The number of returned values that are kept of one call; a loop may call netlab's functions without end."""
 
 
-def is_netlabs_own(function: Callable[..., object], trials: Iterable[Mapping[str, Any]], limit_s: float) -> bool:
-    """Return whether a function is one of netlab or of the course, or gives in each trial (arguments by name, at least
-    one) exactly what a function of `_HOMES` has returned to it, as a lambda around one does, or its numbers in a tuple. It
-    is called again for that, for at most `limit_s` seconds a trial, until a trial gives something else; what it prints
-    is discarded.
+def is_netlabs_own(
+    function: Callable[..., object],
+    trials: Iterable[Mapping[str, Any]],
+    limit_s: float,
+    same_as: Sequence[Callable[..., object]] = (),
+) -> bool:
+    """Return whether a function is one of netlab or of the course, or in each trial (arguments by name, at least one)
+    calls one of `same_as` or gives exactly what a function of `_HOMES` has returned to it, as a lambda around one does, or
+    its numbers in a tuple. It is called again for that, for at most `limit_s` seconds a trial, until a trial does neither;
+    what it prints is discarded.
     """
     if str(getattr(function, "__module__", "")).partition(".")[0] in {"netlab", "netlab_course"}:
         return True
@@ -37,20 +44,24 @@ def is_netlabs_own(function: Callable[..., object], trials: Iterable[Mapping[str
     if not isinstance(function, (FunctionType, functools.partial)):
         return False
     given = list(trials)
-    return bool(given) and all(_passes_on(function, arguments, limit_s) for arguments in given)
+    codes = {inspect.unwrap(each).__code__ for each in same_as}
+    return bool(given) and all(_relies_on_netlab(function, arguments, limit_s, codes) for arguments in given)
 
 
-def _passes_on(function: Callable[..., object], arguments: Mapping[str, Any], limit_s: float) -> bool:
-    """Return whether a function, called with these arguments by name, gives the value of a netlab function that it has
-    called; False if it raises an error or takes longer than `limit_s` seconds.
+def _relies_on_netlab(
+    function: Callable[..., object], arguments: Mapping[str, Any], limit_s: float, codes: Collection[CodeType]
+) -> bool:
+    """Return whether a function, called with these arguments by name, calls a function that has one of these codes, or
+    gives the value of a netlab function that it has called; False if it raises an error or takes longer than `limit_s`
+    seconds.
     """
-    returned: list[object] = []
+    returned: list[tuple[CodeType, object]] = []
     try:
-        with contextlib.redirect_stdout(io.StringIO()), _record_returned(returned):
+        with contextlib.redirect_stdout(io.StringIO()), _record_returned(returned, codes):
             value = call_within(limit_s, function, **arguments)
     except (Exception, TimeIsUpError):  # noqa: BLE001 (the trial was right before: what happens now is no verdict)
         return False
-    return value is not None and any(_same(value, each) for each in returned)
+    return value is not None and any(code in codes or _same(value, each) for code, each in returned)
 
 
 def _same(value: object, returned: object) -> bool:
@@ -61,9 +72,10 @@ def _same(value: object, returned: object) -> bool:
 
 
 @contextlib.contextmanager
-def _record_returned(returned: list[object]) -> Iterator[None]:
-    """Append to the list what netlab's functions return while the context lasts, but not those that are called through
-    an opaque function, whose values a student is to use.
+def _record_returned(returned: list[tuple[CodeType, object]], codes: Collection[CodeType]) -> Iterator[None]:
+    """Append to the list a pair of code and value for each function of netlab that returns while the context lasts, and
+    for each that has one of these codes, except those that are called through an opaque function, whose values a student
+    is to use.
     """
     hidden = 0
 
@@ -72,8 +84,10 @@ def _record_returned(returned: list[object]) -> Iterator[None]:
         nonlocal hidden
         if frame.f_code is _OPAQUE_CALL and event in ("call", "return"):
             hidden += 1 if event == "call" else -1
-        elif event == "return" and not hidden and len(returned) < MAX_RETURNED and _computes_answers(frame):
-            returned.append(value)
+        elif event != "return" or hidden or len(returned) >= MAX_RETURNED:
+            return
+        elif frame.f_code in codes or _computes_answers(frame):
+            returned.append((frame.f_code, value))
 
     before = sys.getprofile()
     sys.setprofile(note)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from netlab_course.checks import Check, Function
+from netlab_course.checks import Check
+from netlab_course.function_checks import Function
 from netlab_course.hint_button import Hint
 
 _T = TypeVar("_T")
@@ -81,6 +82,6 @@ _CHECKS: WeakKeyDictionary[NotebookCheck, Check] = WeakKeyDictionary()
 """The checks themselves; in attributes they could be found by Tab."""
 
 
-def judging_check(check: Check | NotebookCheck) -> Check:
-    """Return the check that judges the answers to a notebook's check, for graders; another check is returned as it is."""
-    return _CHECKS[check] if isinstance(check, NotebookCheck) else check
+def judging_check(check: NotebookCheck) -> Check:
+    """Return the check that judges the answers to a notebook's check."""
+    return _CHECKS[check]

@@ -15,7 +15,8 @@ from types import ModuleType
 from typing import Any
 
 from netlab.base.errors import NetlabError
-from netlab_course.checks import Check, Function, Result
+from netlab_course.checks import Check, Result
+from netlab_course.function_checks import Function
 from netlab_course.own_numbers import StudentValues
 
 CASES = 6
@@ -80,10 +81,6 @@ class Exercise:
     """For something built or measured: points for each of the check's conditions, in their order; the sum is `points`."""
     judge: Callable[[Check, Any, StudentValues], Result] | None = None
     """Judges the answer instead of the check: takes the check, the answer and the own numbers, returns a `Result`."""
-    same_as: Sequence[str] = ()
-    """Functions of the library ("theory.udp_goodput_limit_mbps", "media.Wifi.exchange_us") or of the chapter
-    ("settings.wait_ms") that compute the answer: they raise an error while the answer runs.
-    """
 
     def trials(self, check: Check, seed: str) -> tuple[list[Mapping[str, Any]], int]:
         """Return a pair of the trials (dicts of arguments by name) of an exercise whose answer is a function, first

@@ -30,7 +30,7 @@ _ORDINARY_MODULES = (
 _LOADS_MODULES = "loads or reads modules by other ways than an import"
 _ACCESS = (
     (
-        r"\.\s*(expected|reference|right_number|cases|misconceptions|tells_apart|mistakes)\b|\bchapter\s*\.\s*checks\b",
+        r"\.\s*(expected|reference|right_number|cases|misconceptions|tells_apart|mistakes)\b|\bjudging_checks?\b",
         "looks into a check",
     ),
     (r"\bchapters\s*\.\s*\w+\s*(\.|import)\s*check\b|\.check\s+import\b", "imports the chapter's checks"),

@@ -35,7 +35,7 @@ from netlab_classroom.grading.sandbox import CPU_S, Ending, ExerciseOutcome, Exe
 from netlab_classroom.grading.submission import AnswerCell
 from netlab_classroom.grading.text import one_line
 from netlab_course.authoring import topic_of
-from netlab_course.checks import Function
+from netlab_course.function_checks import Function
 
 MAX_SENTENCE_CHARACTERS = 2_000
 """Characters of a message: a forged scenario may have as many mistakes as fit into a message of the guest."""
@@ -234,9 +234,10 @@ class Examination:
     def _request(self, question: AnswerCell, answer: Answer) -> dict[str, Any]:
         """Return the request that runs an answer in code to the exercise `question` in the sandbox, as plain data:
         "topic", "token", "numbers" (the student's own), "key", the "name" to be defined, the sources of provided cells
-        ("given") and of the "answer", the "calls" of a function, and "same_as", the functions that it may not use.
+        ("given") and of the "answer", the "calls" of a function, and "same_as", the functions that it may not use, each as
+        a pair of its module and its name there.
         """
-        exercise = self._exercises[question.key]
+        same_as = getattr(self._edition.checks.get(question.key), "same_as", ())
         return {
             "topic": self._edition.chapter.topic,
             "token": self._edition.token,
@@ -246,7 +247,7 @@ class Examination:
             "given": [PRELUDE, *answer["given"]],
             "answer": answer["answer"],
             "calls": self.calls(question),
-            "same_as": list(exercise.same_as) if isinstance(exercise, Exercise) else [],
+            "same_as": [[each.__module__, each.__qualname__] for each in same_as],
         }
 
     def calls(self, question: AnswerCell) -> list[dict[str, Any]]:

@@ -13,8 +13,9 @@ from netlab_classroom.grading import plain
 from netlab_classroom.grading.examiner import Exercise
 from netlab_classroom.grading.master import Edition
 from netlab_course.answers import with_unit
-from netlab_course.checks import Check, ChoiceCheck, Function, Number, Result, Status, right_number
+from netlab_course.checks import Check, ChoiceCheck, Number, Result, Status, right_number
 from netlab_course.conditions import Build, Condition
+from netlab_course.function_checks import Function
 
 PASSED, FAILED, NOT_ATTEMPTED = "passed", "failed", "not attempted"
 TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW = "timed out", "crashed", "missing", "unreadable", "waiting for review"

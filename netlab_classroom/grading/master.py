@@ -13,8 +13,8 @@ from netlab_classroom.grading import examiner
 from netlab_classroom.grading.examiner import Exercise, WrittenAnswer
 from netlab_classroom.grading.submission import AnswerCell, Cell
 from netlab_course import authoring, marks
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Check
-from netlab_course.notebook_checks import judging_check
 
 CARRIED_FOLDER = IMPORT_ROOT / "netlab_classroom" / "carried"
 """The directory in which the instructors' wheel has the folder `solutions`."""
@@ -48,9 +48,7 @@ class Edition:
     @property
     def checks(self) -> dict[str, Check]:
         """The checks of the chapter's exercises, by the exercise's key; {} for a project, which has none."""
-        # A chapter that is opened in a notebook has the checks of a student's notebook, and so it is where nbval grades.
-        found = {} if self.chapter is None else self.chapter.checks
-        return {key: judging_check(each) for key, each in found.items()}
+        return {} if self.chapter is None else judging_checks(self.chapter)
 
     @property
     def provided_cells(self) -> list[list[Any]]:
@@ -178,7 +176,7 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
                 raise ChapterError(f"{source.stem} opens no chapter: its folder of code has no `begin`.")
             if key not in by_id:
                 raise ChapterError(f"{source.stem}: {cell.id} checks {key}, and no cell has the id {key}.")
-            if key not in chapter.checks:
+            if key not in vars(chapter.check):
                 raise ChapterError(f"{source.stem}: {cell.id} calls chapter.check.{key}, which there is not.")
             answer_cells.append(AnswerCell(key, key, name, by_id[key].source))
     return Edition(token, handed_out, solved, chapter, tuple(answer_cells))

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import json
 import linecache
+import operator
 import os
 import sys
 import types
@@ -30,8 +31,6 @@ EARLY_IMPORTS = (
     "netlab_course.checks",
 )
 OWN_FIELDS = {"tcp": ("congestion",), "program": ("sender", "receiver")}
-HOMES = {"theory": "netlab.theory", "media": "netlab.network.media"}
-"""The module of a function that an examiner names; the default is the chapter's own module."""
 MAX_TEXT_CHARACTERS = 400
 ANSWER_NAME = "<your answer>"
 ANSWER, READY = b"R", b"B"
@@ -227,7 +226,7 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
         return {"provided": _error_text(error)}
     RemoteLaboratory.graded = CheckStandIn.at_an_answer = True
     # Import all before the first is withheld: a chapter's settings may call netlab's own functions.
-    for function in [_own_function(name, exercise["topic"]) for name in exercise.get("same_as", ())]:
+    for function in [_own_function(module, name) for module, name in exercise.get("same_as", ())]:
         function.__code__ = _refuse.__code__
     # Register the source, so that an error can quote its line.
     answer: str = exercise["answer"]
@@ -262,15 +261,11 @@ def _outcome(exercise: Mapping[str, Any], stream: callee.MessageStream) -> dict[
     return outcome
 
 
-def _own_function(name: str, topic: str) -> types.FunctionType:
-    """Return netlab's function with this name, such as "theory.udp_goodput_limit_mbps" or "settings.wait_ms" (of the
-    chapter `topic`), which would solve the exercise, so that it can be withheld under all its names.
+def _own_function(module: str, name: str) -> types.FunctionType:
+    """Return netlab's function with this module and this qualified name, such as "Wifi.exchange_us", which would solve
+    the exercise, so that it can be withheld under all its names.
     """
-    home, *path = name.split(".")
-    found: Any = importlib.import_module(HOMES.get(home) or f"netlab_course.chapters.{topic}.{home}")
-    for each in path:
-        found = getattr(found, each)
-    function: types.FunctionType = inspect.unwrap(found)
+    function: types.FunctionType = inspect.unwrap(operator.attrgetter(name)(importlib.import_module(module)))
     return function
 
 

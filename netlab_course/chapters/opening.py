@@ -3,7 +3,7 @@
 import importlib
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -12,7 +12,7 @@ from netlab.widgets import Panel
 from netlab_course import cell_history, progress_store
 from netlab_course.chapters.unsupported import install_handler
 from netlab_course.checks import Check
-from netlab_course.notebook_checks import NotebookCheck
+from netlab_course.notebook_checks import NotebookCheck, judging_check
 from netlab_course.own_numbers import OwnNumbers, StudentValues
 from netlab_course.tries import TryCounter
 
@@ -45,10 +45,6 @@ class OpenChapter:
     """The numbers of this copy."""
     check: Exercises
     """The chapter's checks, each an attribute, as the notebook calls them."""
-    checks: dict[str, Any] = field(repr=False)
-    """The checks themselves, by the key under which the notebook calls them, for tests and graders; in a notebook only
-    those of `check`, which do not tell the answer.
-    """
     settings: ModuleType
     """The chapter's module `settings`: networks and helpers."""
     _panel: Callable[..., Panel] | None
@@ -102,11 +98,17 @@ def opener(package: str) -> Callable[..., OpenChapter]:
                 lambda key, answer: progress_store.record_wrong_try(topic, key, answer),
                 lambda key: progress_store.wrong_tries(topic, key),
             )
-        shown = {key: NotebookCheck(each) for key, each in made.items()}
-        checks = shown if cell_history.is_recording() else made
-        return OpenChapter(topic, token, own, Exercises(**shown), checks, settings, panel)
+        shown = Exercises(**{key: NotebookCheck(each) for key, each in made.items()})
+        return OpenChapter(topic, token, own, shown, settings, panel)
 
     return begin
+
+
+def judging_checks(chapter: OpenChapter) -> dict[str, Any]:
+    """Return the checks that judge the answers to a chapter's exercises, by the exercise's key, for graders and tests;
+    they have the answers that the checks of a notebook hide.
+    """
+    return {key: judging_check(each) for key, each in vars(chapter.check).items()}
 
 
 def _checks_by_name(made: Any, topic: str) -> dict[str, Check]:

@@ -13,7 +13,6 @@ EXERCISES = {
         },
         edges=[{"left_mbit": 16, "rate_mbps": 1, "buffer_s": 16}, {"left_mbit": 1, "rate_mbps": 10, "buffer_s": 0}],
         edge_points=0.5,
-        same_as=["settings.stall_s"],
     ),
     "fall-words": WrittenAnswer(points=2),
     "buffer": Exercise(
@@ -22,7 +21,6 @@ EXERCISES = {
         number=12,
         edges=[{"buffer_s": 0}, {"buffer_s": 5}, {"buffer_s": 15}, {"buffer_s": 20}],
         edge_points=0.5,
-        same_as=["settings.buffer_quality"],
     ),
     "measure-words": WrittenAnswer(points=2),
     "throughput": Exercise(points=2),

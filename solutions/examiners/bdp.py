@@ -24,7 +24,6 @@ EXERCISES = {
             {"rates_mbps": [10], "delays_ms": [0], "payload_bytes": 56},
             {"rates_mbps": [10, 10], "delays_ms": [5, 5], "payload_bytes": 0},
         ],
-        same_as=["theory.ping_rtt_ms", "theory.path_delay_ms"],
     ),
     # The shares are for: the scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),

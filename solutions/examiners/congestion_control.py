@@ -7,7 +7,6 @@ EXERCISES = {
     "cost": Exercise(
         points=2,
         cases=lambda draw: {"rate_mbps": draw.decades(2, 2000), "rtt_ms": draw.between(5, 300)},
-        same_as=["theory.aimd_cost_segments"],
     ),
     # The shares are for: one flow; Reno; the path; long enough; looked at often enough; the teeth.
     "sawtooth": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.25, 0.25, 1]),

@@ -9,7 +9,6 @@ EXERCISES = {
         cases=lambda draw: {"goodput_mbps": draw.decades(20, 9000), "rtt_s": draw.decades(0.05, 4)},
         number=10,
         edges=[{"goodput_mbps": 8, "rtt_s": 0.004}],  # the first window fills it
-        same_as=["theory.slow_start_fill_s"],
     ),
     # The shares are for: one netem with the delay; one flow; its rate; long enough; delayed; no loss; no larger than needed.
     "buffer": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.25, 0.25, 1.0, 0.75]),

@@ -23,9 +23,8 @@ EXERCISES = {
         # The edges are the fewest values that have an interval, and runs that all agree.
         edges=[{"values": [0.5, 0.75], "of": "half width"}, {"values": [3.0, 3.0, 3.0], "of": "half width"}],
         edge_points=0.5,
-        same_as=["settings.interval"],
     ),
-    "runs": Exercise(points=2, same_as=["theory.runs_needed"]),
+    "runs": Exercise(points=2),
     # The shares are for: the three scenarios; the budget; enough pairs; the interval; the choice; sure of it.
     "decision": Exercise(points=4, shares=[0.5, 0.5, 0.5, 1.0, 1.0, 0.5]),
     "sentence-words": WrittenAnswer(points=3),

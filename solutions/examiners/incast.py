@@ -39,7 +39,6 @@ EXERCISES = {
         number=10,
         edges=[{"servers": 1, "response_bytes": 1_448_000, "rate_mbps": 1000, "rtt_ms": 0.1}],
         edge_points=0.5,
-        same_as=["settings.ideal_ms"],
     ),
     "prediction-words": WrittenAnswer(points=2),
     "first_drop": Exercise(points=2),

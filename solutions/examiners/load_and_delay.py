@@ -21,7 +21,6 @@ EXERCISES = {
         points=2,
         cases=_link,
         edges=[{"rate_mbps": 10, "payload_bytes": 1000, "offered_mbps": 1e-6}],
-        same_as=["theory.mean_wait_ms", "theory.relaxation_ms", "theory.late_share", "experiments.by_formula_ms"],
     ),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation; the accuracy.
     "busy": Exercise(points=4, shares=[0.5, 0.25, 1.25, 0.5, 0.25, 1.25]),

@@ -30,7 +30,6 @@ EXERCISES = {
         # The network has a link that nobody uses.
         edges=[_UNUSED],
         edge_points=0.5,
-        same_as=["theory.max_min_mbps", "theory.alpha_fair_mbps"],
     ),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),

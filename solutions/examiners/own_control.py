@@ -23,7 +23,6 @@ EXERCISES = {
             {"window_segments": 1, "rate_mbps": 10, "base_rtt_ms": 80},
             {"window_segments": 400, "rate_mbps": 3, "base_rtt_ms": 10},
         ],
-        same_as=["experiments.rtt_ms"],
     ),
     # The shares are for: slow start; alone; halves, no timeout; adds one; no growth of an unused window; two of it.
     "aimd": Exercise(points=3, shares=[0.5, 0.25, 1.0, 0.75, 0.25, 0.25]),

@@ -28,36 +28,19 @@ def _losses(window: int | None, most_sent: int | None) -> Any:
     return case
 
 
-def _transfers(window: int | None, edges: Any, same_as: list[str], most_sent: int | None = 500) -> Exercise:
+def _transfers(window: int | None, edges: Any, most_sent: int | None = 500) -> Exercise:
     """A protocol: drawn transfers, and as edges the schedules of the chapter, each for one usual fault."""
     cases = _losses(window, most_sent)
-    return Exercise(points=4, cases=cases, number=3, edges=edges, edge_points=3, same_as=same_as)
+    return Exercise(points=4, cases=cases, number=3, edges=edges, edge_points=3)
 
 
 EXERCISES = {
     "prediction-words": WrittenAnswer(points=2),
-    "stop_and_wait": _transfers(
-        None,
-        STOP_AND_WAIT,
-        # Each of these is a stop-and-wait if its window is one.
-        [
-            "programs.GoBackNSender.fill",
-            "programs.InOrderReceiver.on_datagram",
-            "programs.SelectiveSender.fill",
-            "programs.SelectiveReceiver.on_datagram",
-        ],
-    ),
+    "stop_and_wait": _transfers(None, STOP_AND_WAIT),
     "schedule": Exercise(points=2),
-    "go_back_n": _transfers(
-        # Each loss may cost the whole window.
-        20,
-        GO_BACK_N,
-        ["programs.forward_distance", "programs.GoBackNSender.fill", "programs.SelectiveSender.fill"],
-        most_sent=None,
-    ),
-    "selective_repeat": _transfers(
-        20, SELECTIVE_REPEAT, ["programs.forward_distance", "programs.SelectiveReceiver.on_datagram"]
-    ),
+    # Each loss may cost the whole window.
+    "go_back_n": _transfers(20, GO_BACK_N, most_sent=None),
+    "selective_repeat": _transfers(20, SELECTIVE_REPEAT),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "beside": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "polite-words": WrittenAnswer(points=3),

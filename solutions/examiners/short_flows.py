@@ -28,9 +28,8 @@ EXERCISES = {
             {"size_bytes": 1448 * 30 + 1, "rtt_ms": 100, "initial_window_segments": 10},
         ],
         edge_points=0.5,
-        same_as=["theory.slow_start_rounds", "theory.short_flow_ms"],
     ),
-    "window": Exercise(points=2, same_as=["theory.slow_start_rounds", "theory.short_flow_ms"]),
+    "window": Exercise(points=2),
     "outlier-words": WrittenAnswer(points=3),
     # The shares are for: the traffic; the cut; one packet sent again; a packet of the handshake.
     "cut": Exercise(points=3, shares=[0.25, 0.75, 0.75, 1.25]),

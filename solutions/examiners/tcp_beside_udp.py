@@ -11,7 +11,6 @@ EXERCISES = {
         points=2,
         cases=lambda draw: {"first_timer_ms": draw.whole(200, 3000), "loss_rate": draw.between(0.01, 0.49)},
         edges=[{"first_timer_ms": 250, "loss_rate": 0.0}],
-        same_as=["settings.wait_ms"],
     ),
     "b3-words": WrittenAnswer(points=3),
     # The shares are for: the UDP flows; one connection; nothing else; long enough; TCP saved; the sensor unharmed.

@@ -13,11 +13,10 @@ EXERCISES = {
             "framing_bytes": draw.one_of([0, 14, 18, 38, 42]),
         },
         edges=[{"rate_mbps": 10, "payload_bytes": 0, "framing_bytes": 38}],
-        same_as=["theory.udp_goodput_limit_mbps"],
     ),
     # The shares are for: one flow; its payload; one link with the rate; the queue; a plain link; long enough; never idle.
     "overload": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.75]),
-    "counted": Exercise(points=1, same_as=["theory.udp_wire_bytes"]),
+    "counted": Exercise(points=1),
     "perfect-words": WrittenAnswer(points=3),
     "search": Exercise(
         points=3,

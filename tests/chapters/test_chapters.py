@@ -9,7 +9,9 @@ import pytest
 from nbformat import NotebookNode
 
 from netlab_course.authoring import Chapter, chapters, execute, open_chapter_of, student_notebook
-from netlab_course.checks import Function, Number, right_number
+from netlab_course.chapters.opening import judging_checks
+from netlab_course.checks import Number, right_number
+from netlab_course.function_checks import Function
 
 pytestmark = pytest.mark.pocket
 
@@ -39,7 +41,7 @@ def leaks(notebook: NotebookNode, chapter: Chapter) -> list[str]:
     found, above = [], ""
     for cell in notebook.cells:
         above += f"\n{cell.source}" if not cell.id.endswith("-check") else ""
-        check = book.checks.get(cell.id.removesuffix("-check")) if cell.id.endswith("-check") else None
+        check = judging_checks(book).get(cell.id.removesuffix("-check")) if cell.id.endswith("-check") else None
         if isinstance(check, Number) and not check.measured:
             found += [f"{cell.id}: {number}" for number in _numbers(above) if _is_answer(number, check)]
         if isinstance(check, Function):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from netlab_course.authoring import chapters, open_chapter_of, read_source
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Check, Number, right_number
 from tests.chapters.checking import all_chapters, checks_of
 
@@ -101,7 +102,7 @@ def test_a_last_hint_does_not_name_what_a_design_must_choose(topic: str) -> None
     solved = {cell.id: cell.source for cell in read_source(source).cells if cell.cell_type == "code"}
     named = {
         key: sorted(word for word in choices(solved[key]) if not HOST.fullmatch(word) and f"{word}" in quoted)
-        for key, check in open_chapter_of(source).checks.items()
+        for key, check in judging_checks(open_chapter_of(source)).items()
         if key in solved and check.hints and key != "repeated"
         for quoted in [re.findall(r"""["']([^"']+)["']""", check.hints[-1])]
     }

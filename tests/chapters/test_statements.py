@@ -10,6 +10,7 @@ import pytest
 
 from netlab_course.chapters import congestion_collapse
 from netlab_course.chapters.congestion_collapse import settings
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.repetition import Repetition
 from tests.chapters.checking import all_chapters, checks_of
 
@@ -51,7 +52,7 @@ def test_copies_of_a_small_class_have_both_verdicts(chapter: Any) -> None:
 
 
 def test_four_copies_of_chapter_3_have_all_three_verdicts() -> None:
-    checks = [congestion_collapse.begin(token).checks["repeated"] for token in SMALL_CLASS]
+    checks = [judging_checks(congestion_collapse.begin(token))["repeated"] for token in SMALL_CLASS]
     close = [check.statement.is_close for check in checks]
     assert sum(close) == 1
     above = [check.statement.number > _theory(check) for check in checks if not check.statement.is_close]
@@ -76,7 +77,7 @@ def test_no_name_of_a_copy_gives_the_verdict_away(chapter: Any) -> None:
     assert len(stated) == 1
     assert stated[0] not in repr(opened.own)
     assert not [name for name in dir(opened.settings) if name.startswith(("STATED", "FACTORS"))]
-    (key,) = (key for key, each in opened.checks.items() if isinstance(each, Repetition))
+    (key,) = (key for key, each in judging_checks(opened).items() if isinstance(each, Repetition))
     assert not {"statement", "expected", "words"} & set(dir(getattr(opened.check, key)))
 
 

@@ -14,6 +14,7 @@ import netlab as nl
 from netlab_classroom.grading import marking, master
 from netlab_classroom.grading.examiner import Exercise
 from netlab_course.chapters import congestion_collapse
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
 from netlab_course.repetition import Repetition
 from netlab_course.rounded_intervals import places
@@ -124,7 +125,7 @@ def test_copies_whose_number_is_near_the_mean_are_undecided_with_few_and_with_ma
     close = [
         check
         for token in TOKENS * 2
-        if (check := congestion_collapse.begin(token).checks["repeated"]).statement.is_close
+        if (check := judging_checks(congestion_collapse.begin(token))["repeated"]).statement.is_close
     ]
     verdicts = []
     for place, check in enumerate(close[:10]):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from netlab_course import checks
-from netlab_course.checks import Function, Misconception, Number
+from netlab_course.checks import Number
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import Misconception
 
 
 def limit(rate_mbps: float, payload_bytes: int) -> float:

@@ -122,6 +122,18 @@ def test_a_cell_that_no_longer_defines_the_answer_leaves_it_unchecked(notebook: 
 
 
 @pytest.mark.slow
+def test_a_number_from_netlabs_own_function_does_not_count(notebook: Notebook) -> None:
+    notebook.run("from netlab_course.chapters import incast\nchapter = incast.begin()\nfrom math import floor")
+    check = "chapter.check.first_drop(first)"
+    formula = "(own.drop_queue, 1000 * own.drop_kb)"
+    notebook.run(f"own = chapter.own\nfirst = floor(chapter.settings.fitting_servers{formula}) + 1", "first")
+    assert "its cell calls fitting_servers. This is netlab's own function" in notebook.run(check, "first-check")
+    assert notebook.run("print(first)").isdigit()
+    notebook.run(f"first = {notebook.run('print(first)')}", "first")
+    assert "✓ servers at which drops begin" in notebook.run(check, "first-check")
+
+
+@pytest.mark.slow
 def test_a_name_that_another_cell_has_taken_over_is_judged(notebook: Notebook) -> None:
     notebook.run("something = 1", "rtt")
     notebook.run("rtt_ms = 60", "elsewhere")

@@ -19,8 +19,10 @@ from netlab.network.link import Link, LinkShape
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp, Udp
 from netlab_course import answers, checks, conditions, diagnosis
-from netlab_course.checks import ChoiceCheck, Function, Misconception, Number, Status, slips
+from netlab_course.checks import ChoiceCheck, Number, Status
 from netlab_course.conditions import Build, Condition
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import Misconception, slips
 from netlab_course.notebook_checks import NotebookCheck
 from tests.chapters.checking import count_tries
 from tests.course.example_checks import FUNCTION, NUMBER, limit, verdict_text

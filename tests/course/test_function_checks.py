@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab import theory
-from netlab_course import answers, checks
-from netlab_course.checks import Function, Misconception, Number, Status, formula_slips, slips
+from netlab_course import answers, function_checks
+from netlab_course.checks import Number, Status
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import Misconception, formula_slips, slips
 from tests.chapters.checking import failure_text
 from tests.course.example_checks import FUNCTION, NUMBER, limit, verdict_text
 
@@ -195,7 +197,7 @@ def test_a_function_that_does_not_come_back_is_stopped(monkeypatch: pytest.Monke
             pass
         return payload_bytes
 
-    monkeypatch.setattr(checks, "MAX_CALL_S", 0.05)
+    monkeypatch.setattr(function_checks, "MAX_CALL_S", 0.05)
     message = verdict_text(FUNCTION.judge(endless))
     assert "for rate_mbps=5, payload_bytes=1000 it did not return within 0.05 s: does its loop end?" in message
 

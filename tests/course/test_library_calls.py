@@ -12,10 +12,14 @@ import pytest
 
 import netlab as nl
 from netlab import theory
-from netlab_course.chapters import adaptive_video, how_sure, incast
+from netlab.network.media import Wifi
+from netlab_course.chapters import adaptive_video, how_sure, incast, short_flows, wifi
 from netlab_course.chapters.adaptive_video.settings import stall_s
 from netlab_course.chapters.incast.settings import ideal_ms
-from netlab_course.checks import NOT_COUNTED, Function, Status
+from netlab_course.chapters.opening import judging_checks
+from netlab_course.checks import Status
+from netlab_course.function_checks import Function
+from netlab_course.library_calls import NOT_COUNTED
 from tests.chapters.checking import all_chapters, passes
 
 
@@ -62,15 +66,27 @@ BORROWED: dict[str, tuple[Function, Callable[..., Any]]] = {
     "other names": (limit(), lambda rate_mbps, payload_bytes: theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)),  # noqa: PLW0108
     "a function in a function": (limit(), called_by_name),
     "a partial function": (limit(), functools.partial(theory.udp_goodput_limit_mbps)),
-    "a chapter's": (incast.begin().checks["ideal"], lambda *a, **b: ideal_ms(*a, **b)),  # noqa: PLW0108
-    "an interval": (how_sure.begin().checks["interval"], lambda values: nl.interval(values)),  # noqa: PLW0108
-    "an interval as a tuple": (how_sure.begin().checks["interval"], lambda values: tuple(nl.interval(values))),
+    "a chapter's": (judging_checks(incast.begin())["ideal"], lambda *a, **b: ideal_ms(*a, **b)),  # noqa: PLW0108
+    "an interval": (judging_checks(how_sure.begin())["interval"], lambda values: nl.interval(values)),  # noqa: PLW0108
+    "an interval as a tuple": (judging_checks(how_sure.begin())["interval"], lambda values: tuple(nl.interval(values))),
     "an interval as an array": (
-        how_sure.begin().checks["interval"],
+        judging_checks(how_sure.begin())["interval"],
         lambda values: np.array(nl.interval(list(values))),
     ),
-    "the parts of an interval": (how_sure.begin().checks["interval"], parts_of_an_interval),
-    "another chapter's": (adaptive_video.begin().checks["stall"], lambda **q: stall_s(**q)),  # noqa: PLW0108
+    "the parts of an interval": (judging_checks(how_sure.begin())["interval"], parts_of_an_interval),
+    "with the rest of the formula": (
+        judging_checks(short_flows.begin())["stairs"],
+        lambda size_bytes, rtt_ms, initial_window_segments: (
+            nl.theory.slow_start_rounds(size_bytes, initial_window_segments) * rtt_ms + rtt_ms / 2
+        ),
+    ),
+    "a method": (
+        judging_checks(wifi.begin())["air"],
+        lambda payload_bytes, rate_mbps: (
+            8 * payload_bytes / (95.5 + Wifi(rate_mbps=rate_mbps).exchange_us(payload_bytes + 28))
+        ),
+    ),
+    "another chapter's": (judging_checks(adaptive_video.begin())["stall"], lambda **q: stall_s(**q)),  # noqa: PLW0108
 }
 
 
@@ -89,7 +105,7 @@ def test_a_function_that_is_written_out_counts(answer: Callable[..., Any]) -> No
 
 
 def test_an_interval_that_is_written_out_counts() -> None:
-    check = how_sure.begin().checks["interval"]
+    check = judging_checks(how_sure.begin())["interval"]
     passes(check, interval_written_out)
     assert NOT_COUNTED not in check.judge(interval_written_out).sentences
 
@@ -124,12 +140,12 @@ def test_values_of_a_probe_are_the_students() -> None:
     [
         (topic, key)
         for topic in all_chapters()
-        for key, check in topic.begin().checks.items()
+        for key, check in judging_checks(topic.begin()).items()
         # The exercises with a probe have no formula: their check hides the answer in it.
         if type(check) is Function and set(check.cases[0]) - {"probe", "transfer"}
     ],
     ids=lambda value: getattr(value, "__name__", value).rpartition(".")[2],
 )
 def test_the_right_function_of_a_check_does_not_count_in_another_one(topic: Any, key: str) -> None:
-    check = topic.begin().checks[key]
+    check = judging_checks(topic.begin())[key]
     assert NOT_COUNTED in check.judge(functools.partial(lambda right, **q: right(**q), check.reference)).sentences

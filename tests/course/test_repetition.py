@@ -17,9 +17,11 @@ from netlab.runs.replications import table_of
 from netlab_classroom.grading import plain
 from netlab_course import replays
 from netlab_course.chapters import incast, tcp_beside_udp
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
 from netlab_course.repeated_measurements import figure_numbers
 from netlab_course.repetition import Repetition
+from netlab_course.rounded_intervals import shows
 from netlab_course.statements import Statement
 from tests.chapters.checking import all_chapters, checks_of, count_tries, failure_text, passes
 from tests.fake_runs import FakeRun
@@ -225,7 +227,7 @@ def test_units_are_taken_as_people_write_them(check: Repetition, words: str) -> 
 
 
 def test_different_scenario_is_reported_by_its_differences() -> None:
-    check = tcp_beside_udp.begin().checks["repeated"]
+    check = judging_checks(tcp_beside_udp.begin())["repeated"]
     asked = check.scenario()
     (first, *others) = asked.traffic
     slower = replace(asked, traffic=[replace(first, rate_mbps=0.25), *others], duration_s=asked.duration_s / 2)
@@ -235,7 +237,7 @@ def test_different_scenario_is_reported_by_its_differences() -> None:
 
 
 def test_large_scenario_is_described_briefly() -> None:
-    check = incast.begin().checks["repeated"]
+    check = judging_checks(incast.begin())["repeated"]
     asked = check.scenario()
     told = failure_text(check, work(check, table(check, scenario=replace(asked, traffic=[*asked.traffic[:-1]]))))
     assert "Seen: requests c to s1 with dctcp every 0.5 s count=20, " in told
@@ -432,3 +434,15 @@ def test_a_verdict_may_have_a_capital_and_a_full_stop(check: Repetition) -> None
 
 def test_the_figure_is_asked_for_where_the_form_is_taught() -> None:
     assert [name.removesuffix("-") for name in WITH_FIGURE] == ["bdp"]
+
+
+@pytest.mark.parametrize(("widths", "shown"), [(1.0, True), (2.0, False), (0.5, False)])
+def test_the_width_of_a_band_counts_even_if_the_interval_is_narrower_than_rounding(widths: float, shown: bool) -> None:
+    mean, half = 9.5612, 0.002
+    edges = [mean - widths * half, mean + widths * half]
+    assert shows({"bars": [], "shapes": edges, "traces": []}, (mean, half)) is shown
+    assert shows({"bars": [], "shapes": [], "traces": [edges]}, (mean, half)) is shown
+
+
+def test_the_band_of_equal_values_is_a_line() -> None:
+    assert shows({"bars": [], "shapes": [5.0, 5.0], "traces": []}, (5.0, 0.0))

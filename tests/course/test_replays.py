@@ -12,6 +12,7 @@ import pytest
 import netlab as nl
 from netlab_course import replays
 from netlab_course.chapters import congestion_collapse
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.repetition import Repetition
 
 
@@ -27,7 +28,7 @@ def test_one_edited_value_that_moves_the_mean_is_among_the_first_that_are_repeat
     place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Moved by a half width, no more; the others keep their scatter."""
-    check = congestion_collapse.begin().checks["repeated"]
+    check = judging_checks(congestion_collapse.begin())["repeated"]
     honest = np.random.default_rng(place).normal(10, 1, 20)
     monkeypatch.setattr(replays, "table_of", lambda _scenario, runs: pd.DataFrame({"found": [*runs.values()]}))
     monkeypatch.setattr(replays, "MAX_S", 0)
@@ -46,7 +47,7 @@ def test_one_edited_value_that_moves_the_mean_is_among_the_first_that_are_repeat
 
 
 def test_all_seeds_are_repeated_if_there_is_time_and_the_outliers_if_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    check = congestion_collapse.begin().checks["repeated"]
+    check = judging_checks(congestion_collapse.begin())["repeated"]
     honest = [5.0, 5.1, 4.9, 9.0, 5.2, 4.8, 1.0, 5.0, math.nan]
     table, values = seed_table(check, honest)
     monkeypatch.setattr(replays, "table_of", lambda _scenario, runs: pd.DataFrame({"found": [*runs.values()]}))

@@ -14,7 +14,8 @@ from netlab_classroom.grading.examiner import ExaminerError, Exercise, WrittenAn
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.master import Edition
 from netlab_course import authoring, catalogue
-from netlab_course.checks import Function, Misconception
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import Misconception
 
 ROOT = IMPORT_ROOT
 CHAPTERS = [entry.topic for entry in catalogue.chapters(ROOT / "notebooks")]

@@ -74,7 +74,7 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
         ("del sys.modules['x']", "loads or reads modules by other ways than an import: del sys.modules['x']"),
         ("exec(text)", "loads or reads modules by other ways than an import: exec(text)"),
         ("y = 1\nchapter.check.limit = 7", "changes what was provided: chapter.check.limit = 7"),
-        ("y = chapter.checks['x'].hints", "looks into a check: y = chapter.checks['x'].hints"),
+        ("y = judging_checks(chapter)['x'].hints", "looks into a check: y = judging_checks(chapter)['x'].hints"),
         ("y = 1\n" + "x" * 200 + ".reference", "looks into a check: " + "x" * 120),
     ],
 )

@@ -13,14 +13,15 @@ import pytest
 from netlab.base.location import IMPORT_ROOT
 from netlab.measure.results import Run
 from netlab_classroom.grading import flags, master, reading
-from netlab_classroom.grading.examiner import Exercise
 from netlab_classroom.grading.judging import Examination, Job
 from netlab_classroom.grading.marking import ExerciseMark
 from netlab_classroom.grading.master import Edition
 from netlab_classroom.grading.submission import AnswerCell, Cell, LayoutDifferences, Submission
 from netlab_course import catalogue
-from netlab_course.checks import ChoiceCheck, Function, Number, Status
+from netlab_course.checks import ChoiceCheck, Number, Status
 from netlab_course.conditions import Measurement
+from netlab_course.function_checks import Function
+from netlab_course.notebook_checks import NotebookCheck
 from tests.grading import model
 
 ROOT = IMPORT_ROOT
@@ -34,21 +35,16 @@ EVERYTHING = (
 )
 
 
-def ways(edition: Edition, each: AnswerCell, exercise: Exercise) -> Iterator[tuple[str, str]]:
+def ways(edition: Edition, each: AnswerCell) -> Iterator[tuple[str, str]]:
     """The cheapest ways around one exercise: a name, and the cell that a student would hand in."""
     check = edition.checks[each.key]
     solution = next(cell.source for cell in edition.solved if cell.id == each.id)
     yield "what the check knows", f"{each.name} = chapter.check.{each.key}.reference"
     if isinstance(check, Function):
-        for number, name in enumerate(exercise.same_as):
-            home, _, last = name.rpartition(".")
-            where = (
-                "nl.theory"
-                if home == "theory"
-                else f"chapter.settings.__class__ and __import__('netlab_course.chapters.{edition.chapter.topic}.{home}', fromlist=['x'])"
-            )
-            if number == 0 or home != "theory":
-                yield f"netlab's {name}", f"_home = {where}\n{each.name} = _home.__dict__[{last!r}]"
+        for number, own in enumerate(check.same_as):
+            home, name = own.__module__, own.__qualname__
+            if number == 0 or not home.startswith("netlab.theory."):
+                yield f"netlab's {name}", f"_home = __import__({home!r}, fromlist=['x'])\n{each.name} = _home.{name}"
         known = [
             (repr(case), check.reference(**case))
             for case in check.cases
@@ -75,13 +71,14 @@ def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str)
     exercises: dict[str, Any] = {}
     checks: dict[str, Any] = {}
     for each, exercise in model.graded_by_code(chapter, edition):
-        for number, (_, source) in enumerate(ways(edition, each, exercise)):
+        for number, (_, source) in enumerate(ways(edition, each)):
             key = f"{each.key}#{number}"
             exercises[key] = exercise
             checks[key] = edition.checks[each.key]
             expected.append(AnswerCell(key, each.id, each.name, each.stub))
             answers[key] = reading.compose(edition.provided_cells, each.id, source)
-    opened = SimpleNamespace(topic=edition.chapter.topic, own=edition.chapter.own, checks=checks)
+    exercise_checks = SimpleNamespace(**{key: NotebookCheck(check) for key, check in checks.items()})
+    opened = SimpleNamespace(topic=edition.chapter.topic, own=edition.chapter.own, check=exercise_checks)
     examination = Examination(Job("anna", None, chapter.source), replace(edition, chapter=opened), exercises)
     marks = examination.marks(expected, answers)
     won = {

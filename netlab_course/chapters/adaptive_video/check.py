@@ -17,8 +17,10 @@ from netlab.runs.replications import interval
 from netlab_course.answers import answer_in_words, error_in_words, is_stub
 from netlab_course.chapters.adaptive_video import settings
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, STALL_COST_MBPS, Player, experience_mbps
-from netlab_course.checks import Function, Number, Result, Status, formula_slips, slips
+from netlab_course.checks import Number, Result, Status
 from netlab_course.conditions import Build, Condition
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import formula_slips, slips
 from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import MAX_SEEDS, MIN_SEEDS, VERDICTS
@@ -137,6 +139,7 @@ class Checks:
         """Make each check of the chapter an attribute, with the student's own numbers."""
         self.stall = Function(
             name="the stall after a fall",
+            same_as=(settings.stall_s,),
             reference=settings.stall_s,
             # Without a stall in the first, a difference the wrong way round is not taken for a missing stall.
             cases=[
@@ -172,6 +175,7 @@ class Checks:
         )
         self.buffer = Function(
             name="the quality of a buffer",
+            same_as=(settings.buffer_quality,),
             reference=settings.buffer_quality,
             # A line that ends later than at 15 s is told first; then one that is wrong at 10 s, then one that begins earlier.
             cases=[{"buffer_s": seconds} for seconds in (20, 15, 10, 2, 5, 7, 9.5, 12, 5.7)],

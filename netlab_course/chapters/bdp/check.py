@@ -13,7 +13,7 @@ from netlab_course.chapters.bdp.settings import (
     half_window_beside_udp,
     window_limit_mbps,
 )
-from netlab_course.checks import Function, Number, slips
+from netlab_course.checks import Number
 from netlab_course.conditions import (
     Condition,
     Measurement,
@@ -23,6 +23,8 @@ from netlab_course.conditions import (
     rates,
     traffic_in_words,
 )
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
@@ -72,6 +74,7 @@ def _rtt() -> Function:
     """Return the check of the exercise "round-trip time of a ping"."""
     return Function(
         name="round-trip time of a ping",
+        same_as=(theory.ping_rtt_ms, theory.path_delay_ms),
         reference=_rtt_ms,
         cases=[
             {"rates_mbps": [10, 5], "delays_ms": [2, 3], "payload_bytes": 958},

@@ -6,7 +6,7 @@ from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
 from netlab_course.chapters.congestion_collapse import settings
 from netlab_course.chapters.congestion_collapse.settings import network as given_network
-from netlab_course.checks import Function, Number, slips
+from netlab_course.checks import Number
 from netlab_course.conditions import (
     Build,
     Condition,
@@ -18,6 +18,8 @@ from netlab_course.conditions import (
     traffic_in_words,
     traffic_items,
 )
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement

@@ -8,7 +8,7 @@ from statistics import fmean
 from netlab import theory
 from netlab.measure.results import Run
 from netlab_course.chapters.congestion_control.settings import SETTLED_S, formula_mbps, loss_times_s, random_loss
-from netlab_course.checks import Function, Number, slips
+from netlab_course.checks import Number
 from netlab_course.conditions import (
     Condition,
     Measurement,
@@ -19,6 +19,8 @@ from netlab_course.conditions import (
     traffic_in_words,
     traffic_items,
 )
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
@@ -80,6 +82,7 @@ class Checks:
         rtt_ms = 2 * own.delay_ms
         self.cost = Function(
             name="cost of one loss",
+            same_as=(theory.aimd_cost_segments,),
             reference=_cost_segments,
             cases=[
                 {"rate_mbps": 4, "rtt_ms": 50},

@@ -7,8 +7,9 @@ from typing import Any
 from netlab import theory
 from netlab.measure.results import Run
 from netlab_course.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES, NETEM_PACKETS
-from netlab_course.checks import Function, formula_slips
 from netlab_course.conditions import Condition, Measurement, traffic_in_words, traffic_items
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import formula_slips
 from netlab_course.own_numbers import StudentValues
 
 _INITIAL_SEGMENTS = 10
@@ -34,6 +35,7 @@ class Checks:
         """Make each check of the chapter an attribute, with the student's own numbers."""
         self.fill = Function(
             name="time to fill the path",
+            same_as=(theory.slow_start_fill_s,),
             reference=fill_time_s,
             cases=[
                 {"goodput_mbps": 25, "rtt_s": 0.5},

@@ -8,7 +8,7 @@ from netlab import theory
 from netlab.engines import run_length_s
 from netlab.measure.results import Run
 from netlab_course.chapters.fairness.settings import far_and_near
-from netlab_course.checks import Number, slips
+from netlab_course.checks import Number
 from netlab_course.conditions import (
     Condition,
     Measurement,
@@ -18,6 +18,7 @@ from netlab_course.conditions import (
     traffic_in_words,
     traffic_items,
 )
+from netlab_course.misconceptions import slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.sample_sizes import SampleSize
 

@@ -16,8 +16,10 @@ from netlab.runs.replications import Interval, interval
 from netlab_course import replays
 from netlab_course.answers import answer_in_words
 from netlab_course.chapters.how_sure.settings import BUDGET_RUNS, QUEUES, candidate
-from netlab_course.checks import Function, Misconception, Number, Result, Status, slips
+from netlab_course.checks import Number, Result, Status
 from netlab_course.conditions import Build, Condition
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import Misconception, slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.scenario_differences import repeats
 
@@ -97,6 +99,7 @@ def _interval(own: StudentValues) -> Intervals:
     """
     return Intervals(
         name="interval",
+        same_as=(interval,),
         reference=_mean_or_half_width,
         cases=[
             {"values": list(values), "of": of}
@@ -148,6 +151,7 @@ def _runs(own: StudentValues) -> Number:
     ratio = own.scatter_ms / own.wanted_ms
     return Number(
         name="number of runs",
+        same_as=(theory.runs_needed,),
         expected=lambda: theory.runs_needed(own.scatter_ms, own.wanted_ms),
         unit="",
         whole=True,

@@ -41,8 +41,10 @@ from netlab_course.chapters.incast.settings import (
     least_room,
     segments,
 )
-from netlab_course.checks import Function, Number, formula_slips, slips
+from netlab_course.checks import Number
 from netlab_course.conditions import Condition
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import formula_slips, slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
@@ -155,6 +157,7 @@ class Checks:
         """Make each check of the chapter an attribute, with the student's own numbers."""
         self.ideal = Function(
             name="ideal time",
+            same_as=(ideal_ms,),
             reference=ideal_ms,
             cases=[
                 {"servers": 12, "response_bytes": 64_000, "rate_mbps": 1000, "rtt_ms": 2},
@@ -189,6 +192,7 @@ class Checks:
         first = math.floor(fitting) + 1
         self.first_drop = Number(
             name="servers at which drops begin",
+            same_as=(fitting_servers, largest_block),
             expected=float(first),
             unit="",
             tolerance=0.3 / first,

@@ -15,8 +15,10 @@ from netlab.base.units import ms_to_s
 from netlab.runs.replications import interval
 from netlab_course.chapters.load_and_delay import settings
 from netlab_course.chapters.load_and_delay.experiments import by_formula_ms
-from netlab_course.checks import Function, Misconception, Number, right_number, slips
+from netlab_course.checks import Number, right_number
 from netlab_course.conditions import Condition
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import Misconception, slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
@@ -155,6 +157,7 @@ class Checks:
         """Make each check of the chapter an attribute, with the student's own numbers."""
         self.mean_delay = Function(
             name="mean delay",
+            same_as=(theory.mean_wait_ms, theory.relaxation_ms, theory.late_share, by_formula_ms),
             reference=by_formula_ms,
             cases=[
                 {

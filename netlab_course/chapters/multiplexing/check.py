@@ -10,8 +10,10 @@ from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import LinkShape
 from netlab_course.chapters.multiplexing.settings import CROSSING, EMPTY_MS, L2_MBPS, longest_ms, transfer_and_ping
-from netlab_course.checks import Function, Misconception, Number, slips
+from netlab_course.checks import Number
 from netlab_course.conditions import Condition, Measurement, traffic_in_words, traffic_items
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import Misconception, slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
@@ -272,6 +274,7 @@ class Checks:
         )
         self.water = _Shares(
             name="shares by water-filling",
+            same_as=(theory.max_min_mbps, theory.alpha_fair_mbps),
             reference=_max_min_mbps,
             cases=[
                 {"capacities_mbps": capacities, "routes": routes, "flow": flow}

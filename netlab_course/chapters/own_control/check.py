@@ -23,8 +23,10 @@ from netlab.traffic.own import is_own, own_name
 from netlab.traffic.tcp import CONTROL_METHODS
 from netlab_course.answers import answer_in_words
 from netlab_course.chapters.own_control import experiments, settings
-from netlab_course.checks import Function, Number, Result, Status, formula_slips, slips
+from netlab_course.checks import Number, Result, Status
 from netlab_course.conditions import Build, Condition
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import formula_slips, slips
 from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
@@ -303,6 +305,7 @@ class Checks:
         """Make each check of the chapter an attribute, with the student's own numbers."""
         self.delay = Function(
             name="the RTT of a window",
+            same_as=(experiments.rtt_ms,),
             reference=experiments.rtt_ms,
             cases=[
                 {"window_segments": own.worked_window, "rate_mbps": own.worked_rate_mbps, "base_rtt_ms": 20},

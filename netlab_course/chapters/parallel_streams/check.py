@@ -9,8 +9,9 @@ from netlab.measure.results import Run
 from netlab_course.answers import as_number
 from netlab_course.chapters.parallel_streams import settings
 from netlab_course.chapters.parallel_streams.settings import SLOW_MBPS
-from netlab_course.checks import Number, Result, slips
+from netlab_course.checks import Number, Result
 from netlab_course.conditions import Condition, Measurement, duration, link_in_words, traffic_in_words
+from netlab_course.misconceptions import slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.thresholds import Threshold
 

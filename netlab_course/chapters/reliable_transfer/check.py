@@ -17,7 +17,10 @@ from netlab_course.answers import answer_in_words, error_in_words, is_stub
 from netlab_course.chapters.reliable_transfer import channel, programs, schedules
 from netlab_course.chapters.reliable_transfer.programs import NUMBERS
 from netlab_course.chapters.reliable_transfer.settings import tcp_scenario
-from netlab_course.checks import MAX_CALL_S, NOT_COUNTED, Check, Function, Result, Status, slips
+from netlab_course.checks import Check, Result, Status
+from netlab_course.function_checks import MAX_CALL_S, Function
+from netlab_course.library_calls import NOT_COUNTED
+from netlab_course.misconceptions import slips
 from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
@@ -261,6 +264,13 @@ class Checks:
         """Make each check of the chapter an attribute, with the student's own numbers."""
         self.stop_and_wait = Transfer(
             name="stop-and-wait",
+            # Each of these is a stop-and-wait if its window is one.
+            same_as=(
+                programs.GoBackNSender.fill,
+                programs.InOrderReceiver.on_datagram,
+                programs.SelectiveSender.fill,
+                programs.SelectiveReceiver.on_datagram,
+            ),
             cases=schedules.STOP_AND_WAIT,
             written=("sender", "receiver"),
             right="One piece in flight is safe and slow: the path is empty most of the time.",
@@ -321,6 +331,7 @@ class Checks:
         )
         self.go_back_n = Transfer(
             name="go-back-N",
+            same_as=(programs.forward_distance, programs.GoBackNSender.fill, programs.SelectiveSender.fill),
             cases=schedules.GO_BACK_N,
             right="A window in flight, one timer, and a receiver that keeps nothing.",
             hints=[
@@ -331,6 +342,7 @@ class Checks:
         )
         self.selective_repeat = Transfer(
             name="selective repeat",
+            same_as=(programs.forward_distance, programs.SelectiveReceiver.on_datagram),
             cases=schedules.SELECTIVE_REPEAT,
             written=("receiver",),
             right="Only what was not acknowledged goes again. The price is a buffer at the receiver, and a timer for each piece.",

@@ -14,7 +14,7 @@ from netlab.base.units import MS_PER_S
 from netlab.measure.results import Run
 from netlab.theory.slow_start import INITIAL_WINDOW_SEGMENTS
 from netlab_course.chapters.short_flows.settings import PAGES, failing_percent, lossy_pages
-from netlab_course.checks import Function, Number, formula_slips, slips
+from netlab_course.checks import Number
 from netlab_course.conditions import (
     Condition,
     Measurement,
@@ -22,6 +22,8 @@ from netlab_course.conditions import (
     slow_links,
     traffic_items,
 )
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import formula_slips, slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
@@ -70,6 +72,7 @@ def _stairs() -> Function:
     """
     return Function(
         name="stairs of slow start",
+        same_as=(theory.slow_start_rounds, theory.short_flow_ms),
         reference=stairs_ms,
         cases=[
             {"size_bytes": 580_000, "rtt_ms": 100, "initial_window_segments": 10},
@@ -124,6 +127,7 @@ def _window(own: StudentValues) -> Number:
     size_bytes = 1000 * own.page_kb
     return Number(
         name="initial window",
+        same_as=(theory.slow_start_rounds, theory.short_flow_ms),
         expected=lambda: smallest_window(size_bytes, ROUNDS),
         unit="segments",
         tolerance=0.01,

@@ -2,7 +2,8 @@
 
 from netlab import theory
 from netlab_course.chapters.start_here.settings import DELAYS_MS, three_hosts
-from netlab_course.checks import Number, slips
+from netlab_course.checks import Number
+from netlab_course.misconceptions import slips
 from netlab_course.own_numbers import StudentValues
 
 

@@ -7,7 +7,7 @@ from netlab.base.units import BITS_PER_BYTE
 from netlab.measure.results import Run
 from netlab_course.chapters.tcp_beside_udp import settings
 from netlab_course.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SENSOR_MBPS, SETTLED_S
-from netlab_course.checks import Function, Number, slips
+from netlab_course.checks import Number
 from netlab_course.conditions import (
     Condition,
     Measurement,
@@ -17,6 +17,8 @@ from netlab_course.conditions import (
     traffic_in_words,
     traffic_items,
 )
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
@@ -116,6 +118,7 @@ class Checks:
 
         self.wait = Function(
             name="mean wait for doubling timers",
+            same_as=(settings.wait_ms,),
             reference=settings.wait_ms,
             cases=[
                 {"first_timer_ms": own.wait_timer_ms, "loss_rate": own.wait_loss_rate},

@@ -7,7 +7,7 @@ from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab_course.chapters.udp_loss.settings import HIDDEN_QUEUE_PACKETS, LOST_DATAGRAMS, PAYLOAD_BYTES, PROBES
-from netlab_course.checks import Function, Number, formula_slips, slips
+from netlab_course.checks import Number
 from netlab_course.conditions import (
     Condition,
     Measurement,
@@ -17,6 +17,8 @@ from netlab_course.conditions import (
     traffic_in_words,
     traffic_items,
 )
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import formula_slips, slips
 from netlab_course.own_numbers import StudentValues
 
 _HEADERS_BYTES = theory.IP_HEADER_BYTES + theory.UDP_HEADER_BYTES
@@ -82,6 +84,7 @@ def _limit() -> Function:
     """
     return Function(
         name="goodput limit",
+        same_as=(theory.udp_goodput_limit_mbps,),
         reference=goodput_limit_mbps,
         cases=[
             {"rate_mbps": 10, "payload_bytes": 500, "framing_bytes": 38},
@@ -190,6 +193,7 @@ def _counted_bytes(own: StudentValues) -> Number:
     payload = own.payload_bytes
     return Number(
         name="bytes that the link counted",
+        same_as=(theory.udp_wire_bytes,),
         expected=lambda: theory.udp_wire_bytes(payload, "tc"),
         unit="bytes",
         tolerance=0.002,

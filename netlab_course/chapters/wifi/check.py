@@ -8,8 +8,10 @@ from netlab import theory
 from netlab.base.headers import IP_HEADER_BYTES, UDP_HEADER_BYTES
 from netlab.network.media import Wifi
 from netlab_course.chapters.wifi.settings import MAX_PAYLOAD_BYTES, two_senders
-from netlab_course.checks import Function, Number, slips
+from netlab_course.checks import Number
 from netlab_course.designs import Designs
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.statements import Statement
 
@@ -34,6 +36,7 @@ def largest_payload_bytes(rate_mbps: int, limit_us: float, ack_us: int | None = 
     return max(fitting, default=0)
 
 
+_CEILINGS = (theory.wifi_udp_limit_mbps, theory.wifi_exchange_us, Wifi.exchange_us)
 # DIFS, backoff, preamble and signal extension, SIFS, ACK.
 _FIXED_US = 28 + 67.5 + 26 + 10 + 34
 
@@ -74,6 +77,7 @@ class Checks:
         """Make each check of the chapter an attribute, with the student's own numbers."""
         self.air = Function(
             name="ceiling for UDP",
+            same_as=_CEILINGS,
             reference=udp_ceiling_mbps,
             cases=[
                 {"payload_bytes": 500, "rate_mbps": 24},
@@ -128,6 +132,7 @@ class Checks:
         smallest_bytes = _smallest_payload_bytes(own.air_mbps, own.target_mbps)
         self.payload = Number(
             name="smallest payload",
+            same_as=_CEILINGS,
             expected=smallest_bytes,
             unit="bytes",
             # A payload of one byte less has too little goodput.
@@ -155,6 +160,7 @@ class Checks:
         equal_bytes = largest_payload_bytes(own.slow_mbps, fast_us)
         self.airtime = Number(
             name="payload for the same time on the air",
+            same_as=_CEILINGS,
             expected=equal_bytes,
             unit="bytes",
             # The answer is exact: the next byte may need another symbol.

@@ -12,6 +12,7 @@ import netlab as nl
 from netlab_course.chapters import adaptive_video
 from netlab_course.chapters.adaptive_video import check, settings
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, Player, experience_mbps
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
 from tests.chapters.checking import failure_text, is_right_but_netlabs, passes
 
@@ -40,11 +41,16 @@ class Greedy:
 @pytest.mark.parametrize("token", ["", "anna", "ben", "cleo"])
 def test_right_answers_pass(token: str) -> None:
     own = adaptive_video.begin(token)
-    passes(own.checks["stall"], lambda left_mbit, rate_mbps, buffer_s: max(0, left_mbit / rate_mbps - buffer_s))
-    is_right_but_netlabs(own.checks["buffer"], settings.buffer_quality)
-    is_right_but_netlabs(own.checks["experience"], experience_mbps)
+    passes(
+        judging_checks(own)["stall"], lambda left_mbit, rate_mbps, buffer_s: max(0, left_mbit / rate_mbps - buffer_s)
+    )
+    is_right_but_netlabs(judging_checks(own)["buffer"], settings.buffer_quality)
+    is_right_but_netlabs(judging_checks(own)["experience"], experience_mbps)
     chunk_bytes = own.own.chunk_kb * 1000
-    passes(own.checks["throughput"], chunk_bytes * 8e-3 / nl.theory.short_flow_ms(chunk_bytes, own.own.path_mbps, 40))
+    passes(
+        judging_checks(own)["throughput"],
+        chunk_bytes * 8e-3 / nl.theory.short_flow_ms(chunk_bytes, own.own.path_mbps, 40),
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,23 +68,23 @@ def test_right_answers_pass(token: str) -> None:
     ],
 )
 def test_wrong_stalls_are_explained(answer: Callable[..., float], sentence: str) -> None:
-    assert sentence in failure_text(chapter.checks["stall"], answer)
+    assert sentence in failure_text(judging_checks(chapter)["stall"], answer)
 
 
 def test_wrong_maps_are_explained() -> None:
     assert "in the number of the quality" in failure_text(
-        chapter.checks["buffer"], lambda buffer_s: min(4, max(0, int((buffer_s - 5) / 10 * 4)))
+        judging_checks(chapter)["buffer"], lambda buffer_s: min(4, max(0, int((buffer_s - 5) / 10 * 4)))
     )
     assert "returns its place in the ladder" in failure_text(
-        chapter.checks["buffer"], lambda buffer_s: LADDER_MBPS[settings.buffer_quality(buffer_s)]
+        judging_checks(chapter)["buffer"], lambda buffer_s: LADDER_MBPS[settings.buffer_quality(buffer_s)]
     )
     assert "counts from 1" in failure_text(
-        chapter.checks["buffer"], lambda buffer_s: settings.buffer_quality(buffer_s) + 1
+        judging_checks(chapter)["buffer"], lambda buffer_s: settings.buffer_quality(buffer_s) + 1
     )
     assert (
         "this rounds up"
         in failure_text(
-            chapter.checks["buffer"], lambda buffer_s: min(4, settings.buffer_quality(buffer_s) + 1)
+            judging_checks(chapter)["buffer"], lambda buffer_s: min(4, settings.buffer_quality(buffer_s) + 1)
         ).lower()
     )
 
@@ -105,26 +111,28 @@ def line(begin_s: float, end_s: float, lowest_mbps: float = 0.6, rise_mbps: floa
     ],
 )
 def test_wrong_lines_are_explained(answer: Callable[[float], int], sentence: str) -> None:
-    passes(chapter.checks["buffer"], line(5, 15))
-    assert sentence in failure_text(chapter.checks["buffer"], answer)
+    passes(judging_checks(chapter)["buffer"], line(5, 15))
+    assert sentence in failure_text(judging_checks(chapter)["buffer"], answer)
 
 
 def test_a_trial_without_a_quality_is_no_sign_of_a_written_number() -> None:
-    text = failure_text(chapter.checks["buffer"], lambda buffer_s: 4 if buffer_s > 12 else 3)
+    text = failure_text(judging_checks(chapter)["buffer"], lambda buffer_s: 4 if buffer_s > 12 else 3)
     assert "for buffer_s=2 got 3" in text and "The first trial was right" not in text
 
 
 def test_the_rate_of_the_link_is_not_what_a_chunk_measures() -> None:
-    assert "begins with ten segments" in failure_text(chapter.checks["throughput"], chapter.own.path_mbps)
+    assert "begins with ten segments" in failure_text(judging_checks(chapter)["throughput"], chapter.own.path_mbps)
     took_ms = chapter.own.chunk_kb * 8 / check.chunk_mbps(chapter.own)
     assert "handshake is missing" in failure_text(
-        chapter.checks["throughput"], chapter.own.chunk_kb * 8 / (took_ms - 40)
+        judging_checks(chapter)["throughput"], chapter.own.chunk_kb * 8 / (took_ms - 40)
     )
     link_ms = chapter.own.chunk_kb * 1000 / 1448 * 1514 * 8e-3 / chapter.own.path_mbps
     for more_ms, sentence in ((-20, "Half a round trip is missing"), (20, "Half a round trip is too much")):
-        message = failure_text(chapter.checks["throughput"], chapter.own.chunk_kb * 8 / (took_ms + more_ms))
+        message = failure_text(judging_checks(chapter)["throughput"], chapter.own.chunk_kb * 8 / (took_ms + more_ms))
         assert sentence in message
-    assert "lacks slow start" in failure_text(chapter.checks["throughput"], chapter.own.chunk_kb * 8 / (60 + link_ms))
+    assert "lacks slow start" in failure_text(
+        judging_checks(chapter)["throughput"], chapter.own.chunk_kb * 8 / (60 + link_ms)
+    )
 
 
 @pytest.mark.parametrize("chunk_kb", settings.NUMBERS.values("chunk_kb"))
@@ -142,7 +150,7 @@ def test_round_trips_counted_by_hand_are_near_enough(chunk_kb: int, path_mbps: i
 
 def test_the_changes_of_a_video_count() -> None:
     assert "changes between chunks are missing" in failure_text(
-        chapter.checks["experience"],
+        judging_checks(chapter)["experience"],
         lambda qualities_mbps, stall_s: (sum(qualities_mbps) - 9.6 * stall_s) / len(qualities_mbps),
     )
 
@@ -156,16 +164,16 @@ def test_the_map_by_hand(buffer_s: float, quality: int) -> None:
 
 
 def test_object_that_is_no_rule_is_no_answer() -> None:
-    assert "expected a class" in failure_text(chapter.checks["mine"], 3)
+    assert "expected a class" in failure_text(judging_checks(chapter)["mine"], 3)
     stub = type("Mine", (), {"__doc__": "Nothing yet."})
-    assert chapter.checks["mine"].judge(stub).status is Status.NOT_ATTEMPTED
+    assert judging_checks(chapter)["mine"].judge(stub).status is Status.NOT_ATTEMPTED
 
 
 @pytest.mark.library
 def test_a_rule_that_looks_at_both_passes_and_its_videos_are_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    passes(chapter.checks["mine"], Careful)
+    passes(judging_checks(chapter)["mine"], Careful)
     monkeypatch.setattr(settings, "watch", None)
-    passes(chapter.checks["mine"], Careful)
+    passes(judging_checks(chapter)["mine"], Careful)
 
 
 @pytest.mark.library
@@ -174,7 +182,7 @@ def test_a_rule_that_looks_at_both_passes_and_its_videos_are_played_once(monkeyp
     [(settings.Throughput, "On your trace its quality of experience must exceed"), (settings.Buffer, "2 of 2")],
 )
 def test_the_given_rules_do_not_beat_themselves(rule: type, sentence: str) -> None:
-    assert sentence in failure_text(chapter.checks["mine"], rule)
+    assert sentence in failure_text(judging_checks(chapter)["mine"], rule)
 
 
 @pytest.mark.library
@@ -185,14 +193,14 @@ def test_no_constant_quality_meets_either_condition(token: str, quality: int) ->
         def on_chunk(self, _buffer_s: float, _throughput_mbps: float, _sizes: list[int]) -> int:
             return quality
 
-    assert "2 of 2" in failure_text(adaptive_video.begin(token).checks["mine"], Constant)
+    assert "2 of 2" in failure_text(judging_checks(adaptive_video.begin(token))["mine"], Constant)
 
 
 def test_a_rule_that_fits_one_trace_alone_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The conditions by made-up videos: above all provided rules on the own trace, below them on the walk."""
     created = {"own": video([4, 4]), "other": video([0, 0])}
     monkeypatch.setattr(check, "play_provided", lambda _rule, _trace: video([2, 2]))
-    own, other = chapter.checks["mine"].conditions
+    own, other = judging_checks(chapter)["mine"].conditions
     assert own.holds_for(created) and not other.holds_for(created)
     assert (
         "0.60 Mbit/s with 0.0 s of stalls; Throughput 2.40, Buffer 2.40, always 2.4 2.40, always 4.8 2.40"
@@ -210,8 +218,8 @@ def test_errors_of_a_rule_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
             return 2.4
 
     monkeypatch.setattr(settings, "watch", lambda rule, _trace: Player(rule).ask(0.0))
-    assert "IndexError" in failure_text(adaptive_video.begin().checks["mine"], Broken)
-    assert "whole number from 0 to 4, got 2.4" in failure_text(adaptive_video.begin().checks["mine"], Rates)
+    assert "IndexError" in failure_text(judging_checks(adaptive_video.begin())["mine"], Broken)
+    assert "whole number from 0 to 4, got 2.4" in failure_text(judging_checks(adaptive_video.begin())["mine"], Rates)
 
 
 def video(qualities: list[int], takes_s: float = 1.0) -> Player:
@@ -227,7 +235,7 @@ def video(qualities: list[int], takes_s: float = 1.0) -> Player:
 
 def comparison_check() -> check.BeginningsComparison:
     """The check of the comparison, whose replays have 2.4 Mbit/s with `Careful` and 1.2 with others."""
-    found: check.BeginningsComparison = chapter.checks["shown"]
+    found: check.BeginningsComparison = judging_checks(chapter)["shown"]
     found.replay = lambda rule, _trace, _chunks: video([2] if rule is Careful else [1])
     return found
 

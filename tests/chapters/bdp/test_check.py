@@ -14,6 +14,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp
 from netlab_course.chapters import bdp
+from netlab_course.chapters.opening import judging_checks
 from tests.chapters.checking import failure_text, passes
 
 chapter = bdp.begin()
@@ -77,7 +78,7 @@ def run(goodput: float | None = None, traffic: list[Any] | None = None, duration
     ],
 )
 def test_right_answers_pass(key: str, answer: object) -> None:
-    passes(chapter.checks[key], answer)
+    passes(judging_checks(chapter)[key], answer)
 
 
 def test_each_copy_waits_for_the_excess_of_its_window() -> None:
@@ -87,7 +88,7 @@ def test_each_copy_waits_for_the_excess_of_its_window() -> None:
         figures = opened.own
         windows.add(figures.window_kb)
         on_the_link_ms = 1000 * figures.window_kb / 1448 * 1514 * 8 / figures.rate_mbps / 1000
-        passes(opened.checks["waiting"], on_the_link_ms - 2 * figures.delay_ms)
+        passes(judging_checks(opened)["waiting"], on_the_link_ms - 2 * figures.delay_ms)
         assert figures.window_kb * 1.05 < 1500, "the queue of 1000 packets takes it"
     assert len(windows) > 1
 
@@ -114,21 +115,21 @@ def test_each_copy_waits_for_the_excess_of_its_window() -> None:
     ],
 )
 def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
-    assert sentence in failure_text(chapter.checks["overfull"], answer)
+    assert sentence in failure_text(judging_checks(chapter)["overfull"], answer)
 
 
 def test_trying_one_window_after_the_other_uses_up_the_budget() -> None:
-    assert "all 3 transfers are used up" in failure_text(chapter.checks["window"], halving)
+    assert "all 3 transfers are used up" in failure_text(judging_checks(chapter)["window"], halving)
 
 
 def test_a_search_that_failed_does_not_spoil_the_next() -> None:
-    failure_text(chapter.checks["window"], halving)
-    passes(chapter.checks["window"], from_both_ends)
+    failure_text(judging_checks(chapter)["window"], halving)
+    passes(judging_checks(chapter)["window"], from_both_ends)
 
 
 def test_window_out_of_range_is_reported_with_the_range() -> None:
     assert "10000 to 1000000 bytes, got 2000000" in failure_text(
-        chapter.checks["window"], lambda transfer: transfer(2_000_000)[0]
+        judging_checks(chapter)["window"], lambda transfer: transfer(2_000_000)[0]
     )
 
 

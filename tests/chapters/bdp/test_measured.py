@@ -7,6 +7,7 @@ import pytest
 import netlab as nl
 from netlab_course.chapters import bdp
 from netlab_course.chapters.bdp import experiments
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import right_number
 from tests.agreement import agrees
 
@@ -100,9 +101,9 @@ def test_the_measurement_that_the_exercise_asks_for_passes_its_checks() -> None:
     slow = nl.Link("r1", "h2", rate_mbps=own.rate_mbps, delay_ms=own.delay_ms, queue_packets=1000)
     network = nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), slow])
     run = nl.run(network, [nl.Tcp("h1", "h2", window_bytes=1000 * own.window_kb)], duration_s=5)
-    assert "all 8 conditions hold" in str(chapter.checks["overfull"].judge(run))
+    assert "all 8 conditions hold" in str(judging_checks(chapter)["overfull"].judge(run))
     waiting_ms = run.intervals["rtt_ms"].iloc[-1] - 2 * own.delay_ms
-    agrees("waiting (ms)", waiting_ms, right_number(chapter.checks["waiting"]), relative=0.02)
+    agrees("waiting (ms)", waiting_ms, right_number(judging_checks(chapter)["waiting"]), relative=0.02)
 
 
 def test_two_transfers_find_the_window_that_fills_the_hidden_path() -> None:

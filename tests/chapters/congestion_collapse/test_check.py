@@ -11,6 +11,7 @@ import netlab as nl
 from netlab.measure.results import Run
 from netlab_course.chapters import congestion_collapse
 from netlab_course.chapters.congestion_collapse.check import Checks
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Check
 from netlab_course.own_numbers import StudentValues
 from tests.chapters.checking import failure_text, passes
@@ -26,10 +27,10 @@ def clockwork_mbps(gap_ms: float, service_ms: float, offered_mbps: float) -> flo
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
-        (chapter.checks["share"], 2),
-        (chapter.checks["clockwork"], clockwork_mbps),
-        (chapter.checks["rescue"], nl.topologies.two_routers(access_mbps=(None, 0.5))),
-        (chapter.checks["rescue"], nl.topologies.two_routers(access_mbps=(None, 0.52), queue_packets=20)),
+        (judging_checks(chapter)["share"], 2),
+        (judging_checks(chapter)["clockwork"], clockwork_mbps),
+        (judging_checks(chapter)["rescue"], nl.topologies.two_routers(access_mbps=(None, 0.5))),
+        (judging_checks(chapter)["rescue"], nl.topologies.two_routers(access_mbps=(None, 0.52), queue_packets=20)),
     ],
 )
 def test_right_answers_pass(check: Check, answer: object) -> None:
@@ -53,7 +54,7 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
     ],
 )
 def test_network_without_effect_is_reported_with_the_reason(network: nl.Topology, sentence: str) -> None:
-    assert sentence in failure_text(chapter.checks["rescue"], network)
+    assert sentence in failure_text(judging_checks(chapter)["rescue"], network)
 
 
 def measured_run(**changes: Any) -> Any:
@@ -69,7 +70,7 @@ def measured_run(**changes: Any) -> Any:
 
 
 def test_a_run_that_drops_the_own_share_passes() -> None:
-    passes(chapter.checks["my_run"], measured_run())
+    passes(judging_checks(chapter)["my_run"], measured_run())
 
 
 def with_rate(dropped_percent: int, factor: float, seed: int, spacing: Any = "auto") -> tuple[Any, Run]:
@@ -127,7 +128,7 @@ def test_even_spacing_drops_another_share(dropped_percent: int) -> None:
     ],
 )
 def test_different_run_fails_with_the_reason(run: object, sentence: str) -> None:
-    assert sentence in failure_text(chapter.checks["my_run"], run)
+    assert sentence in failure_text(judging_checks(chapter)["my_run"], run)
 
 
 def test_a_division_upside_down_is_not_taken_for_per_cent() -> None:
@@ -136,4 +137,4 @@ def test_a_division_upside_down_is_not_taken_for_per_cent() -> None:
     def upside_down(gap_ms: float, service_ms: float, offered_mbps: float) -> float:
         return offered_mbps * service_ms / gap_ms
 
-    assert "The division is upside down" in failure_text(chapter.checks["clockwork"], upside_down)
+    assert "The division is upside down" in failure_text(judging_checks(chapter)["clockwork"], upside_down)

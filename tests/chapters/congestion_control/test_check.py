@@ -14,6 +14,7 @@ from netlab.measure.results import Run
 from netlab_course.chapters import congestion_control
 from netlab_course.chapters.congestion_control import settings
 from netlab_course.chapters.congestion_control.check import Checks
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status, right_number
 from netlab_course.own_numbers import StudentValues
 from tests.chapters.checking import failure_text, passes
@@ -30,13 +31,13 @@ def by_area(rate_mbps: float, rtt_ms: float) -> float:
 
 
 def test_right_answers_pass() -> None:
-    passes(chapter.checks["cost"], by_area)
-    passes(chapter.checks["free"], own.rate_mbps * 2 * own.delay_ms / 12.112)
-    passes(chapter.checks["free"], round(own.rate_mbps * 2 * own.delay_ms / 12))
+    passes(judging_checks(chapter)["cost"], by_area)
+    passes(judging_checks(chapter)["free"], own.rate_mbps * 2 * own.delay_ms / 12.112)
+    passes(judging_checks(chapter)["free"], round(own.rate_mbps * 2 * own.delay_ms / 12))
 
 
 def test_a_cost_that_is_right_for_one_rate_only_fails() -> None:
-    assert "a parameter" in failure_text(chapter.checks["cost"], lambda rate_mbps, rtt_ms: by_area(4, rtt_ms))
+    assert "a parameter" in failure_text(judging_checks(chapter)["cost"], lambda rate_mbps, rtt_ms: by_area(4, rtt_ms))
 
 
 def measured_run(
@@ -72,7 +73,7 @@ def reno(**more: Any) -> nl.Tcp:
 
 
 def test_the_run_that_is_asked_for_passes() -> None:
-    passes(chapter.checks["sawtooth"], measured_run())
+    passes(judging_checks(chapter)["sawtooth"], measured_run())
 
 
 @pytest.mark.parametrize(
@@ -111,9 +112,9 @@ def test_the_run_that_is_asked_for_passes() -> None:
 )
 def test_different_run_fails_with_the_missing_condition(run: Any, sentence: str) -> None:
     answer = run()
-    assert sentence in failure_text(chapter.checks["sawtooth"], answer)
+    assert sentence in failure_text(judging_checks(chapter)["sawtooth"], answer)
     if isinstance(answer, Run):
-        assert "1 of 6 conditions" in failure_text(chapter.checks["sawtooth"], answer)
+        assert "1 of 6 conditions" in failure_text(judging_checks(chapter)["sawtooth"], answer)
 
 
 @pytest.mark.library
@@ -126,14 +127,14 @@ def test_theory_finds_a_queue_for_each_rate(rate_mbps: int) -> None:
 
 
 def test_printed_output_is_no_run() -> None:
-    assert chapter.checks["sawtooth"].judge(SimpleNamespace()).status is Status.FAILED
+    assert judging_checks(chapter)["sawtooth"].judge(SimpleNamespace()).status is Status.FAILED
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_half_and_double_the_queue_get_the_same_answer_as_their_neighbours(factor: float) -> None:
     """Else a queue that was tried would give the answer away."""
-    right = right_number(chapter.checks["free"])
-    text, nearby = (failure_text(chapter.checks["free"], number * right) for number in (factor, 1.1 * factor))
+    right = right_number(judging_checks(chapter)["free"])
+    text, nearby = (failure_text(judging_checks(chapter)["free"], number * right) for number in (factor, 1.1 * factor))
     assert text.split("packets.")[1] == nearby.split("packets.")[1]
 
 
@@ -146,8 +147,10 @@ def opened(token: str) -> Any:
 def test_no_copy_has_the_queue_of_exercise_3_in_exercise_2(token: str) -> None:
     """Else exercise 3 would have been answered by exercise 2."""
     own = opened(token).own
-    assert abs(settings.tooth_queue_packets(own) / float(right_number(opened(token).checks["free"])) - 1) > 0.25
-    assert opened(token).checks["cost"].judge(by_area).status is Status.PASSED
+    assert (
+        abs(settings.tooth_queue_packets(own) / float(right_number(judging_checks(opened(token))["free"])) - 1) > 0.25
+    )
+    assert judging_checks(opened(token))["cost"].judge(by_area).status is Status.PASSED
 
 
 def test_tab_on_the_settings_does_not_offer_the_queue_of_the_sawtooth() -> None:

@@ -13,6 +13,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Command, Udp
 from netlab_course.chapters import delay_and_jitter
+from netlab_course.chapters.opening import judging_checks
 from tests.chapters.checking import failure_text, passes
 
 chapter = delay_and_jitter.begin()
@@ -44,14 +45,14 @@ def run(
 
 @pytest.mark.parametrize(("key", "answer"), [("fill", fill), ("buffer", run())])
 def test_right_answers_pass(key: str, answer: object) -> None:
-    passes(chapter.checks[key], answer)
+    passes(judging_checks(chapter)[key], answer)
 
 
 def test_a_short_path_takes_no_time_rather_than_less() -> None:
     def less(goodput_mbps: float, rtt_s: float) -> float:
         return rtt_s * math.ceil(math.log2(goodput_mbps * 1e6 * rtt_s / 8 / 1448 / 10))
 
-    assert "it takes 0 s, not less" in failure_text(chapter.checks["fill"], less)
+    assert "it takes 0 s, not less" in failure_text(judging_checks(chapter)["fill"], less)
 
 
 def test_there_are_numbers_for_a_thousand_students() -> None:
@@ -79,7 +80,7 @@ def test_there_are_numbers_for_a_thousand_students() -> None:
     ],
 )
 def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
-    assert sentence in failure_text(chapter.checks["buffer"], answer)
+    assert sentence in failure_text(judging_checks(chapter)["buffer"], answer)
 
 
 @pytest.mark.parametrize("segment_bytes", [1460, 1500, 1514])
@@ -87,4 +88,4 @@ def test_a_larger_segment_is_found_in_spite_of_whole_rounds(segment_bytes: int) 
     def larger(goodput_mbps: float, rtt_s: float) -> float:
         return fill(goodput_mbps * 1448 / segment_bytes, rtt_s)
 
-    assert "a full segment has 1448 bytes of it" in failure_text(chapter.checks["fill"], larger)
+    assert "a full segment has 1448 bytes of it" in failure_text(judging_checks(chapter)["fill"], larger)

@@ -16,6 +16,7 @@ from netlab.runs.scenario import Scenario
 from netlab.theory import runs_needed
 from netlab_course.chapters import fairness
 from netlab_course.chapters.fairness.settings import far_and_near
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.conditions import Measurement
 from tests.chapters.checking import failure_text, names_of_cells, passes
 
@@ -25,7 +26,7 @@ THREE = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
 def test_right_answers_pass(token: str) -> None:
     chapter = fairness.begin(token)
-    passes(chapter.checks["h2_delay"], 2**0.5 * chapter.own.base_rtt_ms - chapter.own.base_rtt_ms / 2)
+    passes(judging_checks(chapter)["h2_delay"], 2**0.5 * chapter.own.base_rtt_ms - chapter.own.base_rtt_ms / 2)
 
 
 def stand_in(
@@ -56,7 +57,9 @@ def opened() -> SimpleNamespace:
     chapter = fairness.begin()
     crossing = names_of_cells("11_fairness", "network", "draw", "crossing", np=np)["crossing"]
     network = crossing(chapter.own.rate_mbps, chapter.own.base_rtt_ms, queue_packets=300, aqm="fq")
-    return SimpleNamespace(check=chapter.checks["fair_run"], network=network, crossing=crossing, own=chapter.own)
+    return SimpleNamespace(
+        check=judging_checks(chapter)["fair_run"], network=network, crossing=crossing, own=chapter.own
+    )
 
 
 def test_a_fair_and_full_run_passes(opened: SimpleNamespace) -> None:
@@ -113,7 +116,7 @@ def parts(own: SimpleNamespace, runs: int, scatter: float) -> pd.DataFrame:
 @pytest.mark.parametrize("scatter", [2.5, 4.0, 7.0])
 def test_a_plan_from_a_pilot_passes_and_its_slips_are_named(token: str, scatter: float) -> None:
     chapter = fairness.begin(token)
-    own, check = chapter.own, chapter.checks["planned"]
+    own, check = chapter.own, judging_checks(chapter)["planned"]
     planned = runs_needed(scatter, own.half_percent)
     table = parts(own, min(planned, 16), 3.5)
     wide = table.pivot_table(index="seed", columns="src", values="goodput_mbps")

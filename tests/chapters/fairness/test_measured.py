@@ -13,6 +13,7 @@ import netlab as nl
 from netlab import theory
 from netlab_course.chapters import fairness
 from netlab_course.chapters.fairness import check, experiments, settings
+from netlab_course.chapters.opening import judging_checks
 from tests.agreement import agrees
 from tests.chapters.checking import names_of_cells
 
@@ -101,7 +102,7 @@ def test_queue_for_each_flow_is_max_min_fair_and_passes_the_check(page: dict[str
     run = nl.run(network, [nl.Tcp(*pair) for pair in experiments.PAIRS], duration_s=120, interval_s=1)
     for mbps in run.goodput_mbps(after_s=20):
         agrees("goodput (Mbit/s)", mbps, theory.tcp_goodput_limit_mbps(own.rate_mbps) / 2, relative=0.03)
-    assert "all 6 conditions hold" in str(chapter.checks["fair_run"].judge(run))
+    assert "all 6 conditions hold" in str(judging_checks(chapter)["fair_run"].judge(run))
 
 
 def test_three_connections_are_fair_by_connection_and_unfair_by_host() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from netlab import interval, theory
 from netlab_course.chapters import how_sure
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
 from tests.chapters.checking import failure_text, passes
 from tests.fake_runs import no_replay, replay_of
@@ -28,13 +29,13 @@ SCATTER = 0.002
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
 def test_right_answers_pass(token: str) -> None:
     chapter = how_sure.begin(token)
-    passes(chapter.checks["interval"], by_hand)
-    passes(chapter.checks["runs"], theory.runs_needed(chapter.own.scatter_ms, chapter.own.wanted_ms))
+    passes(judging_checks(chapter)["interval"], by_hand)
+    passes(judging_checks(chapter)["runs"], theory.runs_needed(chapter.own.scatter_ms, chapter.own.wanted_ms))
 
 
 def test_only_the_whole_number_of_runs_passes() -> None:
     """1.96 for Student's factor gives 61.47 runs with the printed numbers; 64 are needed."""
-    check = how_sure.begin().checks["runs"]
+    check = judging_checks(how_sure.begin())["runs"]
     passes(check, 64)
     assert "Runs are whole, and 1.96 is the factor of very many values" in failure_text(check, (1.96 * 12 / 3) ** 2)
     assert "1.96 is the factor of very many values" in failure_text(check, 62)
@@ -46,7 +47,7 @@ def test_only_the_whole_number_of_runs_passes() -> None:
 
 def test_function_with_one_return_value_is_reported_with_both_required() -> None:
     assert "mean and half width" in failure_text(
-        how_sure.begin().checks["interval"], lambda values: sum(values) / len(values)
+        judging_checks(how_sure.begin())["interval"], lambda values: sum(values) / len(values)
     )
 
 
@@ -78,25 +79,25 @@ def paired(found: dict[str, pd.DataFrame]) -> Any:
 
 def test_a_decision_by_pairs_passes(chapter: Any) -> None:
     found = tables(chapter)
-    passes(chapter.checks["decision"], [found, paired(found), "B"])
-    passes(chapter.checks["decision"], (found, tuple(paired(found)), "b"))
+    passes(judging_checks(chapter)["decision"], [found, paired(found), "B"])
+    passes(judging_checks(chapter)["decision"], (found, tuple(paired(found)), "b"))
 
 
 def test_runs_may_go_where_they_are_worth_most(chapter: Any) -> None:
     found = {**tables(chapter, range(5, 11)), "C": table(chapter, "C", WORST, range(1, 5))}
-    passes(chapter.checks["decision"], [found, paired(found), "B"])
+    passes(judging_checks(chapter)["decision"], [found, paired(found), "B"])
 
 
 def test_the_runs_that_chose_the_queues_do_not_compare_them(chapter: Any) -> None:
     found = tables(chapter, range(1, 12))
     found["A"].loc[found["A"]["seed"] <= 2, "loss_rate"] += 0.004
     assert "this is the interval of all seeds; leave out" in failure_text(
-        chapter.checks["decision"], [found, paired(found), "B"]
+        judging_checks(chapter)["decision"], [found, paired(found), "B"]
     )
     fresh = paired({queue: each[each["seed"] > 2] for queue, each in found.items()})
-    passes(chapter.checks["decision"], [found, fresh, "B"])
+    passes(judging_checks(chapter)["decision"], [found, fresh, "B"])
     same = {**tables(chapter, range(1, 9)), "C": table(chapter, "C", WORST, range(1, 9))}
-    heard = failure_text(chapter.checks["decision"], [same, paired(same), "B"])
+    heard = failure_text(judging_checks(chapter)["decision"], [same, paired(same), "B"])
     assert "must have 5 fresh seeds in common" in heard and "Seen: 0 fresh seeds in common with A" in heard
 
 
@@ -111,7 +112,7 @@ def test_each_condition_looks_at_the_runs(chapter: Any) -> None:
     close = {**found, "A": table(chapter, "A", BEST + 1e-5, range(3, 12))}
     worst = {queue: table(chapter, queue, rate, range(3, 9)) for queue, rate in (("B", BEST), ("C", WORST))}
     worst["A"] = table(chapter, "A", SECOND, range(1, 3))
-    decide = chapter.checks["decision"]
+    decide = judging_checks(chapter)["decision"]
     cases: list[tuple[list[Any], str]] = [
         ([swapped, right, "A"], "Seen: A is another scenario, B is another scenario."),
         ([many, paired(many), "B"], "24 runs, and each must have two or more. Seen: 26 runs (A: 12, B: 12, C: 2)."),
@@ -135,14 +136,16 @@ def test_combined_half_widths_are_reported_when_the_third_queue_varies_little(ch
     assert losses["C"].mean() < losses["A"].mean()
     (best, its_half), (second, second_half) = interval(losses["B"]), interval(losses["A"])
     apart = (second - best, float(np.hypot(its_half, second_half)))
-    assert "this is the two half widths put together" in failure_text(chapter.checks["decision"], [found, apart, "B"])
+    assert "this is the two half widths put together" in failure_text(
+        judging_checks(chapter)["decision"], [found, apart, "B"]
+    )
 
 
 def test_answer_of_the_wrong_form_is_reported(chapter: Any) -> None:
     found: dict[str, Any] = dict(tables(chapter))
     no_table: dict[str, Any] = {**found}
     no_table["C"] = [1, 2]
-    decide = chapter.checks["decision"]
+    decide = judging_checks(chapter)["decision"]
     assert "a list of three" in failure_text(decide, [found, (0.1, 0.2)])
     assert 'a table for "A", "B" and "C"' in failure_text(decide, [{"A": found["A"]}, (0.1, 0.2), "A"])
     assert "what nl.repeat(...) returned" in failure_text(decide, [no_table, (0.1, 0.2), "A"])
@@ -160,19 +163,19 @@ def test_the_letters_stand_for_other_queues_in_other_copies() -> None:
 
 def test_wrong_half_width_is_not_reported_as_a_constant(chapter: Any) -> None:
     """The mean of the same values was right before it, but that trial had the same arguments."""
-    heard = failure_text(chapter.checks["interval"], lambda values: (np.mean(values), 4.44))
+    heard = failure_text(judging_checks(chapter)["interval"], lambda values: (np.mean(values), 4.44))
     assert "the half width of values=" in heard and "number written into" not in heard
 
 
 def test_an_interval_as_two_edges_or_to_the_worst_queue_is_named(chapter: Any) -> None:
     found = tables(chapter)
     mean, half = paired(found)
-    assert "two edges" in failure_text(chapter.checks["decision"], [found, (mean - half, mean + half), "B"])
+    assert "two edges" in failure_text(judging_checks(chapter)["decision"], [found, (mean - half, mean + half), "B"])
     found["C"] = table(chapter, "C", WORST, range(1, 5))
     losses = {queue: each.set_index("seed")["loss_rate"] for queue, each in found.items()}
     worst = interval((losses["C"] - losses["B"]).dropna())
     assert "the difference to C, which is not the next best" in failure_text(
-        chapter.checks["decision"], [found, worst, "B"]
+        judging_checks(chapter)["decision"], [found, worst, "B"]
     )
 
 
@@ -180,7 +183,7 @@ def test_an_edited_loss_rate_is_found_when_its_run_is_made_again(chapter: Any) -
     found = tables(chapter)
     edited = found["A"].assign(loss_rate=found["A"]["loss_rate"] + 0.001)
     edited.attrs = found["A"].attrs
-    check = replace(chapter.checks["decision"], replay=replay_of(found["A"]))
+    check = replace(judging_checks(chapter)["decision"], replay=replay_of(found["A"]))
     answer = [{**found, "A": edited}, paired({**found, "A": edited}), "B"]
     passes(check, answer)
     assert "when it is run again: hand over the table" in str(check.verdict(answer))

@@ -18,6 +18,7 @@ from netlab.runs.replications import interval, table_of
 from netlab_course.chapters import incast
 from netlab_course.chapters.incast import settings
 from netlab_course.chapters.incast.check import LAST_QUERY_S, last_query_ms
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
 from netlab_course.tries import TryCounter
 from tests.chapters.checking import failure_text, passes
@@ -109,7 +110,7 @@ def slope(servers: int, response_bytes: int, rate_mbps: float, rtt_ms: float) ->
 
 
 def test_ideal_time_passes_and_other_answers_fail_with_the_reason(chapter: Any) -> None:
-    check = chapter.checks["ideal"]
+    check = judging_checks(chapter)["ideal"]
     passes(check, slope)
     assert "expected a function" in failure_text(check, 4.38)
     assert check.judge(lambda servers, response_bytes, rate_mbps, rtt_ms: ...).status is Status.NOT_ATTEMPTED
@@ -127,14 +128,14 @@ def test_the_first_number_of_servers_too_many_passes(token: str) -> None:
     own = chapter.own
     size = math.ceil(1000 * own.drop_kb / 1448)
     first = next(n for n in range(1, 99) if n * (size + 10) / 2 > own.drop_queue + 1e5 / 8 / 1514)
-    passes(chapter.checks["first_drop"], first)
+    passes(judging_checks(chapter)["first_drop"], first)
     assert "first burst alone" in failure_text(
-        chapter.checks["first_drop"], math.floor((own.drop_queue + 1e5 / 8 / 1514) / 10) + 1
+        judging_checks(chapter)["first_drop"], math.floor((own.drop_queue + 1e5 / 8 / 1514) / 10) + 1
     )
-    assert "the first too large" in failure_text(chapter.checks["first_drop"], first - 1)
-    assert "larger pieces: that is not in the formula" in failure_text(chapter.checks["first_drop"], first + 1)
-    assert "whole number" in failure_text(chapter.checks["first_drop"], first + 0.1)
-    assert "got" in failure_text(chapter.checks["first_drop"], "many")
+    assert "the first too large" in failure_text(judging_checks(chapter)["first_drop"], first - 1)
+    assert "larger pieces: that is not in the formula" in failure_text(judging_checks(chapter)["first_drop"], first + 1)
+    assert "whole number" in failure_text(judging_checks(chapter)["first_drop"], first + 0.1)
+    assert "got" in failure_text(judging_checks(chapter)["first_drop"], "many")
 
 
 def test_no_copy_has_the_right_number_without_the_packets_on_the_path() -> None:
@@ -142,12 +143,12 @@ def test_no_copy_has_the_right_number_without_the_packets_on_the_path() -> None:
         opened = incast.begin(token)
         size = math.ceil(1000 * opened.own.drop_kb / 1448)
         without_path = math.floor(opened.own.drop_queue / ((size + 10) / 2)) + 1
-        assert "if packets on the path count, too" in failure_text(opened.checks["first_drop"], without_path)
+        assert "if packets on the path count, too" in failure_text(judging_checks(opened)["first_drop"], without_path)
 
 
 @pytest.mark.slow
 def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: Any) -> None:
-    own, check = chapter.own, chapter.checks["timer_runs"]
+    own, check = chapter.own, judging_checks(chapter)["timer_runs"]
     large_ms = own.timer_ms - 12
     large = bound(large_ms)
     passes(check, timer(own, large_ms))
@@ -176,12 +177,12 @@ def test_a_large_bound_in_time_passes_and_each_condition_is_looked_for(chapter: 
 
 @pytest.mark.parametrize("key", ["timer_runs", "marks_runs"])
 def test_runs_without_a_bound_or_marks_get_a_message(chapter: Any, key: str) -> None:
-    assert "conditions" in failure_text(chapter.checks[key], stand_ins(chapter.own))
+    assert "conditions" in failure_text(judging_checks(chapter)[key], stand_ins(chapter.own))
 
 
 def test_functions_of_the_bound_and_the_room_pass_and_constants_fail(chapter: Any) -> None:
     """By hand: 21 - 8 = 13 ms come on top of the bound, and 2 ms for the ticks: 50 - 15 = 35. 2 * 50 - 8.26 = 91.7."""
-    largest, least = chapter.checks["bound"], chapter.checks["room"]
+    largest, least = judging_checks(chapter)["bound"], judging_checks(chapter)["room"]
     assert largest.reference(50, 8, 21) == 35
     assert least.reference(50, 1000, 0.1) == pytest.approx(91.74, abs=0.005)
     passes(largest, lambda limit_ms, short_ms, slowest_ms: limit_ms + short_ms - slowest_ms - 2)
@@ -198,7 +199,7 @@ def test_functions_of_the_bound_and_the_room_pass_and_constants_fail(chapter: An
 def test_no_message_on_a_number_tells_its_side_but_that_of_a_known_mistake(token: str) -> None:
     """A bound in time that is too small and a late one that is too large hear the same of their number."""
     chapter = incast.begin(token)
-    own, check = chapter.own, chapter.checks["timer_runs"]
+    own, check = chapter.own, judging_checks(chapter)["timer_runs"]
     asked = "must be the limit less all that a late answer takes besides its wait"
     for bound_ms in range(1, own.timer_ms + 10):
         told = failure_text(check, timer(own, bound_ms, last_ms=own.timer_ms + 1))
@@ -207,7 +208,7 @@ def test_no_message_on_a_number_tells_its_side_but_that_of_a_known_mistake(token
         assert not re.search(r"larger|smaller|too (large|small|much|little|few|many)|higher|lower", told), told
     assert "this is the limit itself" in failure_text(check, timer(own, own.timer_ms))
     assert "was not computed for your limit" in failure_text(check, timer(own, 5))
-    least, rooms = math.ceil(settings.least_room(own.servers)), chapter.checks["marks_runs"]
+    least, rooms = math.ceil(settings.least_room(own.servers)), judging_checks(chapter)["marks_runs"]
     for packets in range(least - 5, least + 4):
         passes(rooms, room(own, packets))
     for packets in (least - 6, least + 4, 128):
@@ -223,7 +224,7 @@ def test_different_wrong_numbers_of_a_design_are_counted(chapter: Any, capsys: p
         seen.add(guess)
         return len(seen)
 
-    check = replace(chapter.checks["timer_runs"])
+    check = replace(judging_checks(chapter)["timer_runs"])
     check.tries = TryCounter(record, lambda _key: len(seen))
     for bound_ms in (5, 5, 15, own.timer_ms - 12):
         check(timer(own, bound_ms, runs=timer(own, bound_ms) if bound_ms > 15 else None))
@@ -244,7 +245,7 @@ def doubts(check: Any, runs: dict[int, Run], again: dict[int, Run]) -> str:
 
 @pytest.mark.slow
 def test_a_design_must_hold_with_the_seeds_of_the_exercise_and_with_measured_times(chapter: Any) -> None:
-    own, check = chapter.own, chapter.checks["timer_runs"]
+    own, check = chapter.own, judging_checks(chapter)["timer_runs"]
     large_ms = own.timer_ms - 12
     right: dict[str, Any] = {"sysctls": bound(large_ms), "last_ms": own.timer_ms - 1}
     runs = timer(own, large_ms)
@@ -262,14 +263,14 @@ def test_a_design_must_hold_with_the_seeds_of_the_exercise_and_with_measured_tim
 
 @pytest.mark.parametrize("key", ["timer_runs", "marks_runs"])
 def test_a_smaller_rack_is_in_time_for_no_points(chapter: Any, key: str) -> None:
-    told = failure_text(chapter.checks[key], stand_ins(chapter.own, last_ms=0.6, servers=2))
+    told = failure_text(judging_checks(chapter)[key], stand_ins(chapter.own, last_ms=0.6, servers=2))
     assert "It must be the rack of the exercise" in told and "0.6 ms, but in other runs than asked for" in told
 
 
 def test_an_answer_that_did_not_arrive_is_not_in_time(chapter: Any) -> None:
     runs = stand_ins(chapter.own)
     runs[5].requests.loc[runs[5].requests.index[-1], "completion_s"] = math.nan
-    check, own = chapter.checks["timer_runs"], chapter.own
+    check, own = judging_checks(chapter)["timer_runs"], chapter.own
     assert "an answer that did not arrive" in failure_text(check, timer(own, 20, runs))
     short = stand_ins(own)
     short[2] = replace(short[2], requests=short[2].requests[short[2].requests["request"] < 5])
@@ -277,7 +278,7 @@ def test_an_answer_that_did_not_arrive_is_not_in_time(chapter: Any) -> None:
 
 
 def test_one_query_of_all_seeds_may_be_late_and_not_two(chapter: Any) -> None:
-    own, check = chapter.own, chapter.checks["timer_runs"]
+    own, check = chapter.own, judging_checks(chapter)["timer_runs"]
     answer = timer(own, own.timer_ms - 12)
     for seed, late in ((1, False), (4, True)):
         table = answer[seed].requests
@@ -290,7 +291,7 @@ def test_one_query_of_all_seeds_may_be_late_and_not_two(chapter: Any) -> None:
 
 @pytest.mark.slow
 def test_marks_with_little_room_pass_and_a_shorter_timer_does_not(chapter: Any) -> None:
-    own, check = chapter.own, chapter.checks["marks_runs"]
+    own, check = chapter.own, judging_checks(chapter)["marks_runs"]
     # By hand: 24 servers with 2 segments each, of which 8.256 are on the path.
     assert settings.least_room(24) == pytest.approx(39.744, abs=5e-4)
     least = math.ceil(settings.least_room(own.servers))
@@ -322,13 +323,13 @@ def test_the_claim_is_judged_by_the_interval_of_the_last_query(chapter: Any) -> 
     claimed = chapter.own.stated_ms
     scattered = np.array([0.05, 0.07, 0.06, 0.04, 0.08, 0.05, 0.06, 0.07])
     for times, right in ((claimed - scattered, "supported"), (claimed + scattered, "refuted")):
-        passes(chapter.checks["repeated"], finding(chapter.own, times, right))
+        passes(judging_checks(chapter)["repeated"], finding(chapter.own, times, right))
         for wrong in {"supported", "undecided", "refuted"} - {right}:
             assert f"less than {claimed} ms" in failure_text(
-                chapter.checks["repeated"], finding(chapter.own, times, wrong)
+                judging_checks(chapter)["repeated"], finding(chapter.own, times, wrong)
             )
-    passes(chapter.checks["repeated"], finding(chapter.own, claimed + np.array([-1, 1] * 4)))
-    assert "expected a list of four" in failure_text(chapter.checks["repeated"], [1, 2])
+    passes(judging_checks(chapter)["repeated"], finding(chapter.own, claimed + np.array([-1, 1] * 4)))
+    assert "expected a list of four" in failure_text(judging_checks(chapter)["repeated"], [1, 2])
 
 
 def test_usual_wrong_times_of_the_last_query_are_named(chapter: Any) -> None:
@@ -340,16 +341,20 @@ def test_usual_wrong_times_of_the_last_query_are_named(chapter: Any) -> None:
         (1000 * (ends.mean() - LAST_QUERY_S), "ends with the slowest"),
         (1000 * (ends.max() - 10), "19 pauses"),
     ):
-        assert words in failure_text(chapter.checks["repeated"], [table, interval(values), refutation, verdict])
+        assert words in failure_text(
+            judging_checks(chapter)["repeated"], [table, interval(values), refutation, verdict]
+        )
     other = SimpleNamespace(servers=chapter.own.servers - 1, queue_packets=chapter.own.queue_packets, stated_ms=11)
-    assert "must be what the exercise describes" in failure_text(chapter.checks["repeated"], finding(other, late))
+    assert "must be what the exercise describes" in failure_text(
+        judging_checks(chapter)["repeated"], finding(other, late)
+    )
 
 
 def test_the_ideal_time_of_packets_without_their_frames_is_too_short(chapter: Any) -> None:
     def of_packets(servers: int, response_bytes: int, rate_mbps: float, rtt_ms: float) -> float:
         return 8 * servers * response_bytes * 1500 / 1448 / (1000 * rate_mbps) + rtt_ms
 
-    failure_text(chapter.checks["ideal"], of_packets)
+    failure_text(judging_checks(chapter)["ideal"], of_packets)
 
 
 def test_full_last_frames_of_the_ideal_time_are_named(chapter: Any) -> None:
@@ -359,12 +364,12 @@ def test_full_last_frames_of_the_ideal_time_are_named(chapter: Any) -> None:
     def of_exact_frames(servers: int, response_bytes: int, rate_mbps: float, rtt_ms: float) -> float:
         return servers * (response_bytes + 66 * math.ceil(response_bytes / 1448)) * 8e-3 / rate_mbps + rtt_ms
 
-    assert "The last frame of a response is not full" in failure_text(chapter.checks["ideal"], of_full_frames)
-    passes(chapter.checks["ideal"], of_exact_frames)
+    assert "The last frame of a response is not full" in failure_text(judging_checks(chapter)["ideal"], of_full_frames)
+    passes(judging_checks(chapter)["ideal"], of_exact_frames)
 
 
 def test_a_mean_below_the_ideal_time_is_refused(chapter: Any) -> None:
-    check = replace(chapter.checks["repeated"], replay=lambda _scenarios: {})
+    check = replace(judging_checks(chapter)["repeated"], replay=lambda _scenarios: {})
     ideal = settings.ideal_ms(chapter.own.servers)
     scattered = np.linspace(-0.05, 0.05, 8)
     for mean, refused in ((0.9 * ideal, True), (1.01 * ideal, False)):

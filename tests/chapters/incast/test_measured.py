@@ -10,6 +10,7 @@ import pytest
 import netlab as nl
 from netlab_course.chapters import incast
 from netlab_course.chapters.incast import experiments, settings
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
 from tests.agreement import agrees
 from tests.chapters.checking import names_of_cells
@@ -116,7 +117,7 @@ def test_dctcp_needs_room_for_two_packets_of_each_server() -> None:
 def test_a_large_bound_passes_and_the_demonstrated_and_too_large_ones_do_not(token: str) -> None:
     """A late answer takes 6 to 11 ms more than the bound: what is 12 ms below the limit passes, the limit itself does not."""
     chapter = incast.begin(token)
-    own, check = chapter.own, chapter.checks["timer_runs"]
+    own, check = chapter.own, judging_checks(chapter)["timer_runs"]
     assert check.judge(seeds(own)).status is Status.FAILED, "the usual 200 ms"
     for bound_ms in (own.timer_ms - 15, own.timer_ms - 13, own.timer_ms - 12, 23):
         assert check.judge(seeds(own, bound_ms=bound_ms)).status is Status.PASSED, bound_ms
@@ -125,7 +126,7 @@ def test_a_large_bound_passes_and_the_demonstrated_and_too_large_ones_do_not(tok
         assert "must be the limit less all" in told and "must come within" not in told, bound_ms
     limit = seeds(own, bound_ms=own.timer_ms)
     assert check.judge(limit).status is Status.FAILED
-    assert chapter.checks["marks_runs"].judge(seeds(own, bound_ms=23)).status is Status.FAILED
+    assert judging_checks(chapter)["marks_runs"].judge(seeds(own, bound_ms=23)).status is Status.FAILED
 
 
 @pytest.mark.parametrize("token", TOKENS)
@@ -134,13 +135,13 @@ def test_five_milliseconds_show_how_long_a_late_answer_takes_besides_its_wait(to
     own = incast.begin(token).own
     slowest_ms = max(experiments.later_ms(run).max() for run in seeds(own, bound_ms=5).values())
     bound_ms = math.floor(own.timer_ms - (slowest_ms - 5)) - 2
-    check = incast.begin(token).checks["timer_runs"]
+    check = judging_checks(incast.begin(token))["timer_runs"]
     assert check.judge(seeds(own, bound_ms=bound_ms)).status is Status.PASSED, bound_ms
 
 
 def test_runs_are_made_again_and_edited_times_are_found() -> None:
     chapter = incast.begin()
-    check, runs = chapter.checks["timer_runs"], seeds(chapter.own, bound_ms=23)
+    check, runs = judging_checks(chapter)["timer_runs"], seeds(chapter.own, bound_ms=23)
     assert check.verdict(runs).status is Status.PASSED
     runs[3].requests["completion_s"] *= 0.999
     assert check.judge(runs).status is Status.PASSED
@@ -151,7 +152,7 @@ def test_runs_are_made_again_and_edited_times_are_found() -> None:
 def test_the_least_room_passes_and_the_demonstrated_racks_do_not(token: str) -> None:
     """Two segments of each server, without those on the path, need room; with six packets less most answers are late."""
     chapter = incast.begin(token)
-    own, check = chapter.own, chapter.checks["marks_runs"]
+    own, check = chapter.own, judging_checks(chapter)["marks_runs"]
     least = math.ceil(settings.least_room(own.servers))
     for room, threshold in ((least, 2), (least + 1, 8), (least + 3, 8)):
         runs = seeds(own, room, port=settings.step(threshold), congestion="dctcp")
@@ -160,7 +161,7 @@ def test_the_least_room_passes_and_the_demonstrated_racks_do_not(token: str) -> 
         runs = seeds(own, room, port=settings.step(), congestion="dctcp")
         assert check.judge(runs).status is Status.FAILED, room
     assert check.judge(seeds(own, least)).status is Status.FAILED, "CUBIC"
-    assert chapter.checks["timer_runs"].judge(runs).status is Status.FAILED
+    assert judging_checks(chapter)["timer_runs"].judge(runs).status is Status.FAILED
 
 
 def test_dctcp_helps_new_connections_while_the_smallest_windows_fit() -> None:
@@ -203,7 +204,7 @@ def test_dctcp_is_a_little_later_than_the_ideal_time() -> None:
     """By 0.2 to 4 % over eight seeds, which the interval of the exercise shows."""
     own = incast.begin().own
     table = nl.repeat(settings.claimed_scenario(own), seeds=8)
-    mean, half = nl.interval(incast.begin().checks["repeated"].values(table))
+    mean, half = nl.interval(judging_checks(incast.begin())["repeated"].values(table))
     ideal = settings.ideal_ms(own.servers)
     assert 1.002 * ideal < mean < 1.04 * ideal
     assert mean - half > ideal

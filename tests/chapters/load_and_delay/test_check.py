@@ -11,6 +11,7 @@ import pytest
 from netlab.runs.replications import interval
 from netlab_course.chapters import load_and_delay
 from netlab_course.chapters.load_and_delay import check, settings
+from netlab_course.chapters.opening import judging_checks
 from tests.chapters.checking import failure_text, passes
 
 TOKENS = ["", "anna", "ben"]
@@ -25,8 +26,8 @@ def by_the_book_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) ->
 @pytest.mark.parametrize("token", TOKENS)
 def test_right_answers_pass(token: str) -> None:
     chapter = load_and_delay.begin(token)
-    passes(chapter.checks["mean_delay"], by_the_book_ms)
-    passes(chapter.checks["calls"], int(chapter.checks["calls"].exactly))
+    passes(judging_checks(chapter)["mean_delay"], by_the_book_ms)
+    passes(judging_checks(chapter)["calls"], int(judging_checks(chapter)["calls"].exactly))
 
 
 def test_the_worked_number_is_the_formulas() -> None:
@@ -41,12 +42,12 @@ def test_wait_of_m_m_1_is_reported_with_the_residual_transmission() -> None:
         load = offered_mbps / payload_bytes * (payload_bytes + 42) / rate_mbps
         return service_ms / (1 - load)
 
-    assert "how much is left on average" in failure_text(load_and_delay.begin().checks["mean_delay"], wrong)
+    assert "how much is left on average" in failure_text(judging_checks(load_and_delay.begin())["mean_delay"], wrong)
 
 
 @pytest.mark.parametrize("token", TOKENS)
 def test_wrong_number_of_calls_does_not_pass(token: str) -> None:
-    check = load_and_delay.begin(token).checks["calls"]
+    check = judging_checks(load_and_delay.begin(token))["calls"]
     for number in (check.exactly - 1, check.exactly + 1):
         failure_text(check, int(number))
 
@@ -64,7 +65,7 @@ def test_an_approximation_gives_another_number_of_calls_in_each_copy(formula: ch
         numbers.add(right)
         wrong = int(check.calls_that_fit(own, packet_bytes, formula))
         assert wrong != right
-        assert "For a hint" in failure_text(load_and_delay.begin(f"t{token}").checks["calls"], wrong)
+        assert "For a hint" in failure_text(judging_checks(load_and_delay.begin(f"t{token}"))["calls"], wrong)
     assert len(numbers) > 12, "a number that is tried at random must seldom be right"
 
 
@@ -83,7 +84,7 @@ def test_one_more_call_about_doubles_the_late_packets_in_each_copy() -> None:
 def test_a_formula_for_loads_near_1_is_named() -> None:
     chapter = load_and_delay.begin()
     wrong = int(check.calls_that_fit(chapter.own, chapter.own.call_bytes + 42, check.share_near_full_load))
-    assert "exp(-wait / mean wait) is for loads near 1" in failure_text(chapter.checks["calls"], wrong)
+    assert "exp(-wait / mean wait) is for loads near 1" in failure_text(judging_checks(chapter)["calls"], wrong)
 
 
 def finding(chapter, halfs: float, seconds: float = 75.0) -> list[object]:
@@ -99,10 +100,12 @@ def finding(chapter, halfs: float, seconds: float = 75.0) -> list[object]:
 
 def test_precise_mean_passes_and_a_wide_interval_is_reported() -> None:
     chapter = load_and_delay.begin()
-    passes(chapter.checks["busy"], finding(chapter, 0.02))
-    assert "at most 3 % of the mean. Seen: 6." in failure_text(chapter.checks["busy"], finding(chapter, 0.1))
+    passes(judging_checks(chapter)["busy"], finding(chapter, 0.02))
+    assert "at most 3 % of the mean. Seen: 6." in failure_text(judging_checks(chapter)["busy"], finding(chapter, 0.1))
 
 
 def test_another_scenario_or_shorter_runs_do_not_count() -> None:
     chapter = load_and_delay.begin()
-    assert "what the exercise describes" in failure_text(chapter.checks["busy"], finding(chapter, 0.02, seconds=5))
+    assert "what the exercise describes" in failure_text(
+        judging_checks(chapter)["busy"], finding(chapter, 0.02, seconds=5)
+    )

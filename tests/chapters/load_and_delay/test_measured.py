@@ -14,6 +14,7 @@ import netlab as nl
 from netlab import theory
 from netlab_course.chapters import load_and_delay
 from netlab_course.chapters.load_and_delay import experiments, settings
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import right_number
 from tests.agreement import agrees
 
@@ -76,7 +77,7 @@ def test_no_call_that_keeps_time_takes_20_ms(line_rate_mbps: float, call_bytes: 
 
 def test_the_calls_that_fit_are_in_time_and_one_more_is_not() -> None:
     chapter = load_and_delay.begin("anna")
-    number = int(right_number(chapter.checks["calls"]))
+    number = int(right_number(judging_checks(chapter)["calls"]))
     late = [experiments.late_percent(nl.run(calls(chapter.own, number + more)), chapter.own.late_ms) for more in (0, 1)]
     assert late[0] < 1 < late[1]
 

@@ -10,6 +10,7 @@ import pytest
 import netlab as nl
 from netlab.measure.results import Run
 from netlab_course.chapters import multiplexing
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Check, Status
 from tests.chapters.checking import failure_text, is_right_but_netlabs, passes
 
@@ -50,10 +51,10 @@ def drop_by_drop(capacities_mbps: dict[str, float], routes: dict[str, list[str]]
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
-        (chapter.checks["water"], by_links),
-        (chapter.checks["water"], drop_by_drop),
-        (chapter.checks["room"], (own.most_ms - 60) * 30 / 12.112),
-        (chapter.checks["room"], int((own.most_ms - 60) * 30 / 12.112)),
+        (judging_checks(chapter)["water"], by_links),
+        (judging_checks(chapter)["water"], drop_by_drop),
+        (judging_checks(chapter)["room"], (own.most_ms - 60) * 30 / 12.112),
+        (judging_checks(chapter)["room"], int((own.most_ms - 60) * 30 / 12.112)),
     ],
 )
 def test_right_answers_pass(check: Check, answer: object) -> None:
@@ -61,7 +62,7 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
 
 
 def test_the_librarys_rates_do_not_count() -> None:
-    is_right_but_netlabs(chapter.checks["water"], nl.theory.max_min_mbps)
+    is_right_but_netlabs(judging_checks(chapter)["water"], nl.theory.max_min_mbps)
 
 
 @pytest.mark.parametrize(
@@ -73,25 +74,25 @@ def test_the_librarys_rates_do_not_count() -> None:
     ],
 )
 def test_wrong_water_filling_is_reported_with_the_reason(answer: object, sentence: str) -> None:
-    assert sentence in failure_text(chapter.checks["water"], answer)
+    assert sentence in failure_text(judging_checks(chapter)["water"], answer)
 
 
 def test_labs_own_queue_is_distinguished_from_a_computation() -> None:
-    assert "computed with L1's rate, or is the lab's own queue" in failure_text(chapter.checks["room"], 100)
+    assert "computed with L1's rate, or is the lab's own queue" in failure_text(judging_checks(chapter)["room"], 100)
     another = multiplexing.begin("dora")
     assert another.own.most_ms != 90
     assert "computed with L1's rate. Which" in failure_text(
-        another.checks["room"], (another.own.most_ms - 60) * 40 / 12.112
+        judging_checks(another)["room"], (another.own.most_ms - 60) * 40 / 12.112
     )
 
 
 @pytest.mark.parametrize("returned", [None, ...])
 def test_water_filling_that_returns_nothing_is_not_right(returned: object) -> None:
-    assert chapter.checks["water"].judge(lambda capacities_mbps, routes: returned).status is not Status.PASSED
+    assert judging_checks(chapter)["water"].judge(lambda capacities_mbps, routes: returned).status is not Status.PASSED
 
 
 def test_function_that_returns_no_dict_gets_no_message_about_flows() -> None:
-    answer = failure_text(chapter.checks["water"], lambda capacities_mbps, routes: 5)
+    answer = failure_text(judging_checks(chapter)["water"], lambda capacities_mbps, routes: 5)
     assert "'c': ['B']}: it should return a dict of rates by flow, not int." in answer
 
 
@@ -114,7 +115,7 @@ def crossed(jitter_ms: float, delay_ms: float = 2, *, congestion: str = "reno", 
 
 @pytest.mark.library
 def test_flows_with_random_moments_have_no_bias() -> None:
-    passes(chapter.checks["bias"], crossed(2))
+    passes(judging_checks(chapter)["bias"], crossed(2))
 
 
 @pytest.mark.library
@@ -135,4 +136,4 @@ def test_other_runs_of_the_six_flows_are_refused(sentence: str, settings_of_runs
     """Among them the control run: a delay of 4 ms without jitter gives h1-h9 1.6 Mbit/s, at moments that are as fixed as before.
     A jitter of a microsecond is far below the time of a frame.
     """
-    assert sentence in failure_text(chapter.checks["bias"], crossed(**settings_of_runs))
+    assert sentence in failure_text(judging_checks(chapter)["bias"], crossed(**settings_of_runs))

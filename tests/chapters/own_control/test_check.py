@@ -11,6 +11,7 @@ import pytest
 
 import netlab as nl
 from netlab_course.chapters import own_control
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.chapters.own_control import check
 from netlab_course.chapters.own_control.settings import Window, side_by_side
 from netlab_course.checks import Status
@@ -102,34 +103,36 @@ class Broken(Aimd):
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
 def test_right_numbers_pass(token: str) -> None:
     own = own_control.begin(token)
-    passes(own.checks["best"], own.own.rate_mbps * own.own.base_rtt_ms / 12.112)
+    passes(judging_checks(own)["best"], own.own.rate_mbps * own.own.base_rtt_ms / 12.112)
 
 
 @pytest.mark.parametrize("token", ["", "anna", "ben", "cleo"])
 def test_the_window_that_has_the_greatest_power_in_runs_is_right(token: str) -> None:
     """By Little's law with the two segments that are being sent or wait to be acknowledged: 27 with the printed numbers."""
     own = own_control.begin(token)
-    passes(own.checks["best"], round(own.own.rate_mbps * own.own.base_rtt_ms / 12.112 + 2))
+    passes(judging_checks(own)["best"], round(own.own.rate_mbps * own.own.base_rtt_ms / 12.112 + 2))
 
 
 def test_a_path_of_40_ms_written_into_the_function_is_found() -> None:
     assert "got 60.56 ms" in failure_text(
-        chapter.checks["delay"],
+        judging_checks(chapter)["delay"],
         lambda window_segments, rate_mbps, base_rtt_ms: max(40, window_segments * 12.112 / rate_mbps),
     )
 
 
 def test_the_numbers_of_the_first_link_are_found() -> None:
     assert "a link of 10 Mbit/s only" in failure_text(
-        chapter.checks["delay"],
+        judging_checks(chapter)["delay"],
         lambda window_segments, rate_mbps, base_rtt_ms: max(base_rtt_ms, window_segments * 1.2112),
     )
-    assert "window of the first link" in failure_text(chapter.checks["best"], 33)
-    assert "These are kbit" in failure_text(chapter.checks["best"], 300)
+    assert "window of the first link" in failure_text(judging_checks(chapter)["best"], 33)
+    assert "These are kbit" in failure_text(judging_checks(chapter)["best"], 300)
     own = chapter.own
     in_kb = own.rate_mbps * own.base_rtt_ms / 8
-    assert "in kB, or one and a half times what fills it" in failure_text(chapter.checks["best"], in_kb)
-    assert "in kB, or one and a half times what fills it" in failure_text(chapter.checks["best"], 1.5 * in_kb / 1.514)
+    assert "in kB, or one and a half times what fills it" in failure_text(judging_checks(chapter)["best"], in_kb)
+    assert "in kB, or one and a half times what fills it" in failure_text(
+        judging_checks(chapter)["best"], 1.5 * in_kb / 1.514
+    )
 
 
 @pytest.mark.library
@@ -149,28 +152,28 @@ def test_the_numbers_of_the_first_link_are_found() -> None:
     ],
 )
 def test_control_other_than_aimd_is_reported_with_the_missing_part(control: type, sentence: str) -> None:
-    assert sentence in failure_text(chapter.checks["aimd"], control)
+    assert sentence in failure_text(judging_checks(chapter)["aimd"], control)
 
 
 @pytest.mark.library
 def test_aimd_passes() -> None:
-    passes(chapter.checks["aimd"], Aimd)
+    passes(judging_checks(chapter)["aimd"], Aimd)
 
 
 @pytest.mark.library
 def test_failing_class_is_reported_with_its_own_line() -> None:
     assert "ack.nothing is unknown: got 'nothing'; allowed: now_s, rtt_ms" in failure_text(
-        chapter.checks["aimd"], Broken
+        judging_checks(chapter)["aimd"], Broken
     )
 
 
 def test_object_that_is_no_class_is_no_answer() -> None:
-    assert "expected a class" in failure_text(chapter.checks["mine"], 12)
+    assert "expected a class" in failure_text(judging_checks(chapter)["mine"], 12)
     assert "nothing calls ack" in failure_text(
-        chapter.checks["mine"], type("Mine", (), {"__module__": "student", "ack": len})
+        judging_checks(chapter)["mine"], type("Mine", (), {"__module__": "student", "ack": len})
     )
     stub = type("Mine", (), {"__module__": "student", "__doc__": "Nothing yet."})
-    assert chapter.checks["mine"].judge(stub).status is Status.NOT_ATTEMPTED
+    assert judging_checks(chapter)["mine"].judge(stub).status is Status.NOT_ATTEMPTED
 
 
 def on_trace(goodput_mbps: float) -> Any:
@@ -199,7 +202,9 @@ def test_aimd_adds_one_segment_for_each_rtt(windows: list[float], holds: bool) -
     rows = pd.DataFrame(
         {"t_s": [2 + 0.1 * place for place in range(len(windows))], "cwnd_segments": windows, "rtt_ms": 60.0}
     )
-    (adds,) = [each for each in chapter.checks["aimd"].conditions if "about one segment for each RTT" in each.sentence]
+    (adds,) = [
+        each for each in judging_checks(chapter)["aimd"].conditions if "about one segment for each RTT" in each.sentence
+    ]
     assert adds.holds_for({"alone": SimpleNamespace(intervals=rows)}) == holds
 
 
@@ -226,13 +231,13 @@ def test_a_control_is_judged_by_power_fairness_and_queue(
     made: dict[str, Any], sentences: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(check, "cubic", lambda _name: on_trace(1.0))
-    missing = [each for each in chapter.checks["mine"].conditions if not each.holds_for(made)]
+    missing = [each for each in judging_checks(chapter)["mine"].conditions if not each.holds_for(made)]
     assert len(missing) == len(sentences)
     assert all(words in each.sentence for words, each in zip(sentences, missing, strict=True))
 
 
 def test_the_repeated_measurement_is_of_the_two_classes_by_their_names() -> None:
-    repeated: Repetition = chapter.checks["repeated"]
+    repeated: Repetition = judging_checks(chapter)["repeated"]
     mine = type("Mine", (Window,), {"__module__": "student"})
     assert repeated.scenario().to_dict() == side_by_side(Aimd, mine).to_dict()
     swapped = pd.DataFrame({"seed": [1]})
@@ -254,7 +259,7 @@ def test_the_repeated_measurement_is_of_the_two_classes_by_their_names() -> None
     ],
 )
 def test_another_quotient_is_named_and_costs_one_condition(instead: Any, sentence: str) -> None:
-    repeated: Repetition = chapter.checks["repeated"]
+    repeated: Repetition = judging_checks(chapter)["repeated"]
     chance = np.random.default_rng(1)
     rows = [
         {

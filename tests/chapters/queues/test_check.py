@@ -14,6 +14,7 @@ from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters import queues
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.chapters.queues import check
 from netlab_course.chapters.queues.settings import NUMBERS
 from tests.chapters.checking import failure_text, names_of_cells, passes
@@ -74,7 +75,7 @@ def opened() -> SimpleNamespace:
     chapter = queues.begin()
     own, settings = chapter.own, chapter.settings
     return SimpleNamespace(
-        checks=chapter.checks,
+        checks=judging_checks(chapter),
         marks=settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
         step=names_of_cells("12_queues", "network", "marking")["marking"](5, own.rate_mbps, own.base_rtt_ms),
         late_step=names_of_cells("12_queues", "network", "marking")["marking"](7, own.rate_mbps, own.base_rtt_ms),

@@ -11,6 +11,7 @@ import pytest
 import netlab as nl
 from netlab import theory
 from netlab_course.chapters import queues
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.chapters.queues import experiments, settings
 from netlab_course.checks import Status
 from tests.agreement import agrees
@@ -80,7 +81,7 @@ def test_only_the_smallest_threshold_that_fills_the_link_passes_the_exercise_or_
         run = nl.run(step, [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20, seed=seed)
         if not smallest and run.goodput_mbps(after_s=5).iloc[0] > full_mbps:
             smallest = threshold
-        passed[threshold] = chapter.checks["threshold_run"].judge(run).status is Status.PASSED
+        passed[threshold] = judging_checks(chapter)["threshold_run"].judge(run).status is Status.PASSED
     assert 1 < smallest <= math.ceil((own.bdp_frames / 2) ** 0.5)
     assert [threshold for threshold, good in passed.items() if good] == [smallest, smallest + 1]
 
@@ -90,7 +91,7 @@ def test_linuxs_own_fq_codel_passes_the_exercise_on_marks() -> None:
     own = chapter.own
     network = settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="fq_codel")
     run = nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls=ASK_FOR_ECN)
-    assert chapter.checks["ecn_run"].judge(run).status is Status.PASSED
+    assert judging_checks(chapter)["ecn_run"].judge(run).status is Status.PASSED
 
 
 def test_cubic_that_asks_for_ecn_starves_in_the_queue_for_small_answers() -> None:

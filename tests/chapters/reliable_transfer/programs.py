@@ -6,13 +6,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from netlab_course.chapters import reliable_transfer
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.chapters.reliable_transfer.programs import (
     PIECE_BYTES,
     TIMEOUT_S,
     GoBackNSender,
 )
 
-CHECK = SimpleNamespace(**reliable_transfer.begin().checks)
+CHECK = SimpleNamespace(**judging_checks(reliable_transfer.begin()))
 
 
 class WaitSender:

@@ -15,6 +15,7 @@ from netlab.measure.results import Run
 from netlab.runs.replications import table_of
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters import short_flows
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.chapters.short_flows import settings as chapter_settings
 from tests.chapters.checking import failure_text, passes
 
@@ -28,10 +29,10 @@ def stairs_ms(size_bytes: float, rtt_ms: float, initial_window_segments: int) ->
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
 def test_right_answers_pass(token: str) -> None:
     chapter = short_flows.begin(token)
-    passes(chapter.checks["stairs"], stairs_ms)
+    passes(judging_checks(chapter)["stairs"], stairs_ms)
     segments = math.ceil(1000 * chapter.own.page_kb / 1448)
-    passes(chapter.checks["window"], math.ceil(segments / 3))
-    assert failure_text(chapter.checks["window"], math.ceil(segments / 3) - 1) != ""
+    passes(judging_checks(chapter)["window"], math.ceil(segments / 3))
+    assert failure_text(judging_checks(chapter)["window"], math.ceil(segments / 3) - 1) != ""
 
 
 def stand_in(own: Any, *, rate_mbps: float = 0, delay_ms: float = 0, **other: Any) -> Run:
@@ -60,7 +61,7 @@ def stand_in(own: Any, *, rate_mbps: float = 0, delay_ms: float = 0, **other: An
 @pytest.mark.parametrize("token", ["", "anna"])
 def test_a_staircase_passes(token: str) -> None:
     chapter = short_flows.begin(token)
-    passes(chapter.checks["staircase"], stand_in(chapter.own))
+    passes(judging_checks(chapter)["staircase"], stand_in(chapter.own))
 
 
 def test_each_condition_is_checked_in_the_run() -> None:
@@ -77,20 +78,20 @@ def test_each_condition_is_checked_in_the_run() -> None:
         ),
     }
     for sentence, made in cases.items():
-        assert sentence in failure_text(chapter.checks["staircase"], made)
+        assert sentence in failure_text(judging_checks(chapter)["staircase"], made)
 
 
 def test_a_transfer_that_never_ended_is_not_over() -> None:
     chapter = short_flows.begin()
     run = stand_in(chapter.own)
     run.flows.loc[2, "completion_s"] = math.nan
-    assert "must be over before the next one starts" in failure_text(chapter.checks["staircase"], run)
-    assert "not over" in failure_text(chapter.checks["staircase"], run)
+    assert "must be over before the next one starts" in failure_text(judging_checks(chapter)["staircase"], run)
+    assert "not over" in failure_text(judging_checks(chapter)["staircase"], run)
 
 
 def test_a_segment_of_1500_bytes_is_not_right() -> None:
     wrong = failure_text(
-        short_flows.begin().checks["stairs"],
+        judging_checks(short_flows.begin())["stairs"],
         lambda **case: stairs_ms(**{**case, "size_bytes": case["size_bytes"] * 1448 / 1500}),
     )
     assert "1448 bytes of data" in wrong
@@ -102,7 +103,7 @@ def test_a_logarithm_without_its_one_is_not_taken_for_another_segment(least: int
         windows = size_bytes / (initial_window_segments * 1448)
         return rtt_ms * (max(least, math.ceil(math.log2(windows))) + 0.5)
 
-    assert "the logarithm lacks a 1" in failure_text(short_flows.begin().checks["stairs"], wrong_ms)
+    assert "the logarithm lacks a 1" in failure_text(judging_checks(short_flows.begin())["stairs"], wrong_ms)
 
 
 def test_transfers_in_the_wrong_direction_are_reported() -> None:
@@ -110,7 +111,7 @@ def test_transfers_in_the_wrong_direction_are_reported() -> None:
     run = stand_in(chapter.own)
     for item in run.settings["scenario"]["traffic"]:
         item["src"], item["dst"] = "h2", "h1"
-    assert "Seen: h2 to h1: 1448 bytes" in failure_text(chapter.checks["staircase"], run)
+    assert "Seen: h2 to h1: 1448 bytes" in failure_text(judging_checks(chapter)["staircase"], run)
 
 
 LATE_PAGES = [10, 17, 3, 13, 20, 7, 10, 16]
@@ -140,9 +141,11 @@ def test_shares_of_late_pages_pass_and_their_verdict_follows_the_students_statem
     mean, half = interval(shares)
     stated = chapter.own.stated_percent
     right = "refuted" if stated > mean + half else "supported" if stated < mean - half else "undecided"
-    passes(chapter.checks["repeated"], finding(chapter.own, shares, right))
+    passes(judging_checks(chapter)["repeated"], finding(chapter.own, shares, right))
     for wrong in {"supported", "undecided", "refuted"} - {right}:
-        assert f"more than {stated} %" in failure_text(chapter.checks["repeated"], finding(chapter.own, shares, wrong))
+        assert f"more than {stated} %" in failure_text(
+            judging_checks(chapter)["repeated"], finding(chapter.own, shares, wrong)
+        )
 
 
 @pytest.mark.parametrize(
@@ -157,14 +160,14 @@ def test_shares_of_late_pages_pass_and_their_verdict_follows_the_students_statem
 )
 def test_other_numbers_than_the_share_of_late_pages_are_named(shares: Any, words: str) -> None:
     chapter = short_flows.begin()
-    assert words in failure_text(chapter.checks["repeated"], finding(chapter.own, shares))
+    assert words in failure_text(judging_checks(chapter)["repeated"], finding(chapter.own, shares))
 
 
 def test_loss_rate_of_another_student_is_refused() -> None:
     chapter = short_flows.begin()
     other = SimpleNamespace(loss_percent=chapter.own.loss_percent + 1, stated_percent=3)
     answer = finding(other, np.array(LATE_PAGES) / chapter_settings.PAGES * 100)
-    assert "must be what the exercise describes" in failure_text(chapter.checks["repeated"], answer)
+    assert "must be what the exercise describes" in failure_text(judging_checks(chapter)["repeated"], answer)
 
 
 def test_a_round_too_many_where_the_last_one_is_full_is_not_taken_for_equal_rounds() -> None:
@@ -173,7 +176,7 @@ def test_a_round_too_many_where_the_last_one_is_full_is_not_taken_for_equal_roun
     def wrong(size_bytes: float, rtt_ms: float, initial_window_segments: int) -> float:
         return rtt_ms * (math.floor(math.log2(size_bytes / (initial_window_segments * 1448) + 1)) + 1.5)
 
-    heard = failure_text(short_flows.begin().checks["stairs"], wrong)
+    heard = failure_text(judging_checks(short_flows.begin())["stairs"], wrong)
     assert "size_bytes=101360" in heard and "This is a round trip too many" in heard
     assert "each round sends as much as the first" not in heard
 
@@ -184,7 +187,7 @@ def test_large_transfers_lie_on_no_stair() -> None:
     run = stand_in(chapter.own)
     run.flows["completion_s"] *= 1.1
     assert "on 4 different stairs or more, each within 5 % of your function. Seen: 0;" in failure_text(
-        chapter.checks["staircase"], run
+        judging_checks(chapter)["staircase"], run
     )
 
 
@@ -203,7 +206,7 @@ def cut(begin_s: float, end_s: float, **other: Any) -> Run:
 @pytest.mark.parametrize(("begin_s", "end_s"), [(0.99, 1.01), (0.5, 1.9), (1.02, 1.06)])
 def test_a_cut_of_a_packet_of_the_handshake_passes(begin_s: float, end_s: float) -> None:
     """The SYN, the SYN for a longer time, and what is on its way: a cut loses that as well."""
-    passes(short_flows.begin().checks["cut"], cut(begin_s, end_s))
+    passes(judging_checks(short_flows.begin())["cut"], cut(begin_s, end_s))
 
 
 @pytest.mark.library
@@ -218,4 +221,4 @@ def test_any_other_cut_is_refused_with_its_reason() -> None:
         "cut once and mended once, by up=False and up=True alone": cut(0.99, 1.01, states=losing),
     }
     for sentence, made in cases.items():
-        assert sentence in failure_text(short_flows.begin().checks["cut"], made)
+        assert sentence in failure_text(judging_checks(short_flows.begin())["cut"], made)

@@ -9,6 +9,7 @@ import pytest
 
 import netlab as nl
 from netlab_course.chapters import tcp_beside_udp
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.chapters.tcp_beside_udp import settings
 from netlab_course.checks import Status
 from tests.agreement import agrees
@@ -97,7 +98,7 @@ def test_fq_protects_when_its_limit_exceeds_the_flow_limit() -> None:
         nl.run(nl.topologies.three_pcs(**room, **more), settings.senders(9), duration_s=30, interval_s=1)
         for more in ({}, {"aqm_options": {"flow_packets": 1000}})
     )
-    check = tcp_beside_udp.begin().checks["my_run"]
+    check = judging_checks(tcp_beside_udp.begin())["my_run"]
     verdict = check.judge(saved)
     assert verdict.status is Status.PASSED
     assert "protects only where it has room for more" in str(verdict)

@@ -14,6 +14,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Udp
 from netlab_course.chapters import udp_loss
+from netlab_course.chapters.opening import judging_checks
 from tests.chapters.checking import failure_text, passes
 
 chapter = udp_loss.begin()
@@ -64,7 +65,7 @@ def run(loss_rate: float = 0.4, traffic: list[Any] | None = None, duration_s: fl
     ],
 )
 def test_right_answers_pass(key: str, answer: object) -> None:
-    passes(chapter.checks[key], answer)
+    passes(judging_checks(chapter)[key], answer)
 
 
 def test_each_copy_counts_the_bytes_of_its_own_payload() -> None:
@@ -72,7 +73,7 @@ def test_each_copy_counts_the_bytes_of_its_own_payload() -> None:
     for token in ("anna", "ben", "chris", "dora"):
         opened = udp_loss.begin(token)
         payloads.add(opened.own.payload_bytes)
-        passes(opened.checks["counted"], opened.own.payload_bytes + 42)
+        passes(judging_checks(opened)["counted"], opened.own.payload_bytes + 42)
     assert len(payloads) > 1
 
 
@@ -93,12 +94,12 @@ def test_each_copy_counts_the_bytes_of_its_own_payload() -> None:
     ],
 )
 def test_incomplete_measurement_is_reported_with_the_missing_part(answer: object, sentence: str) -> None:
-    assert sentence in failure_text(chapter.checks["overload"], answer)
+    assert sentence in failure_text(judging_checks(chapter)["overload"], answer)
 
 
 def test_long_fast_probe_is_reported_with_its_cost() -> None:
     assert "datagrams, 50 are allowed" in failure_text(
-        chapter.checks["search"], lambda probe: probe(60, 1) * 1042 / 1000
+        judging_checks(chapter)["search"], lambda probe: probe(60, 1) * 1042 / 1000
     )
 
 
@@ -109,7 +110,7 @@ def test_a_search_in_small_steps_is_stopped() -> None:
             offered += 0.5
         return offered
 
-    assert "all 8 probes are used up" in failure_text(chapter.checks["search"], creeping)
+    assert "all 8 probes are used up" in failure_text(judging_checks(chapter)["search"], creeping)
 
 
 def test_halving_the_range_with_probes_of_a_second_loses_too_much() -> None:
@@ -120,7 +121,7 @@ def test_halving_the_range_with_probes_of_a_second_loses_too_much() -> None:
             low, high = (middle, high) if probe(middle, 1) > 0.9999 * middle else (low, middle)
         return (low + high) / 2 * 1042 / 1000
 
-    assert "datagrams, 50 are allowed" in failure_text(chapter.checks["search"], bisecting)
+    assert "datagrams, 50 are allowed" in failure_text(judging_checks(chapter)["search"], bisecting)
 
 
 def test_a_search_that_failed_does_not_spoil_the_next() -> None:
@@ -128,13 +129,13 @@ def test_a_search_that_failed_does_not_spoil_the_next() -> None:
         while True:
             probe(2, 0.01)
 
-    failure_text(chapter.checks["search"], wasteful)
-    passes(chapter.checks["search"], burst)
+    failure_text(judging_checks(chapter)["search"], wasteful)
+    passes(judging_checks(chapter)["search"], burst)
 
 
 @pytest.mark.parametrize("peek", [lambda probe: probe.rate_mbps, lambda probe: float(repr(probe).split()[3])])
 def test_the_rate_cannot_be_read_from_the_probe(peek: Callable[[Any], float]) -> None:
-    failure_text(chapter.checks["search"], peek)
+    failure_text(judging_checks(chapter)["search"], peek)
 
 
 def test_hidden_path_has_the_delay_of_its_copy() -> None:

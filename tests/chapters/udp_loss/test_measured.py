@@ -7,6 +7,7 @@ import pytest
 import netlab as nl
 from netlab.theory import udp_goodput_limit_mbps, udp_loss_rate
 from netlab_course.chapters import udp_loss
+from netlab_course.chapters.opening import judging_checks
 from netlab_course.chapters.udp_loss import experiments
 from tests.agreement import agrees
 
@@ -41,7 +42,7 @@ def test_the_measurement_that_the_exercise_asks_for_passes_its_check() -> None:
     link = nl.Link("h1", "h2", rate_mbps=own.rate_mbps, queue_packets=own.queue_packets)
     flow = nl.Udp("h1", "h2", rate_mbps=1.2 * own.rate_mbps, payload_bytes=own.payload_bytes)
     run = nl.run(nl.Topology(hosts=["h1", "h2"], links=[link]), [flow], duration_s=5)
-    assert "all 7 conditions hold" in str(chapter.checks["overload"].judge(run))
+    assert "all 7 conditions hold" in str(judging_checks(chapter)["overload"].judge(run))
     counted = own.rate_mbps * own.payload_bytes / run.flows.goodput_mbps.iloc[0]
     agrees("bytes", counted, own.payload_bytes + 42, relative=0.001)
 

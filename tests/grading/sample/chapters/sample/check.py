@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from netlab_course.chapters.sample.settings import MAX_PROBES
 
-from netlab_course.checks import ChoiceCheck, Function, Misconception, Number
+from netlab import theory
+from netlab_course.checks import ChoiceCheck, Number
 from netlab_course.conditions import Condition, Measurement
+from netlab_course.function_checks import Function
+from netlab_course.misconceptions import Misconception
 from netlab_course.own_numbers import StudentValues
 
 
@@ -34,6 +37,7 @@ class Checks:
     def __init__(self, own: StudentValues) -> None:
         self.limit = Function(
             name="goodput limit",
+            same_as=(theory.udp_goodput_limit_mbps,),
             reference=limit_mbps,
             cases=[{"rate_mbps": 10, "payload_bytes": 500}, {"rate_mbps": 5, "payload_bytes": 1000}],
             unit="Mbit/s",

@@ -9,7 +9,6 @@ EXERCISES = {
         cases=lambda draw: {"rate_mbps": draw.decades(1, 900), "payload_bytes": draw.whole(20, 1472)},
         edges=[{"rate_mbps": 5, "payload_bytes": 0}],
         edge_points=1,
-        same_as=["theory.udp_goodput_limit_mbps"],
     ),
     "counted": Exercise(points=1),
     "overload_run": Exercise(points=2, shares=[1, 1]),

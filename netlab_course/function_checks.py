@@ -1,0 +1,191 @@
+"""A check of a function, which is called with the arguments of several trials."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any
+
+from netlab_course.answers import (
+    answer_in_words,
+    arguments_in_words,
+    as_number,
+    error_in_words,
+    with_unit,
+    wrong_parameters,
+)
+from netlab_course.checks import Check, Result, Status, per_cent
+from netlab_course.diagnosis import close, direction, is_far, is_rounded, named_slip
+from netlab_course.library_calls import NOT_COUNTED, is_netlabs_own
+from netlab_course.misconceptions import Misconception
+from netlab_course.opaque import OpaqueFunction, underlying_function
+from netlab_user_code.time_limit import TimeIsUpError, call_within
+
+MAX_CALL_S = 10.0
+
+
+@dataclass(kw_only=True, repr=False)
+class Function(Check):
+    """A check of a function that must agree with a reference for the arguments of several trials."""
+
+    reference: Callable[..., float]
+    """The right function, called with keyword arguments."""
+    cases: Sequence[Mapping[str, Any]]
+    """Keyword arguments of each trial."""
+    unit: str
+    tolerance: float
+    misconceptions: Sequence[Misconception] = ()
+    right: str = ""
+    """The same as in `Number`; the answer of a misconception is a wrong function with the signature of the reference."""
+
+    def mistakes(self) -> Iterator[tuple[object, str]]:
+        """Yield the wrong function of every known misconception, with its message."""
+        for trap in self.misconceptions:
+
+            def wrong(trap: Misconception = trap, **given: Any) -> float:
+                """Return the number that the misconception `trap` gives for the arguments of a trial."""
+                return trap.number(**{name: underlying_function(value) for name, value in given.items()})
+
+            yield wrong, trap.sentence
+
+    def tells_apart(self) -> bool:
+        """Return whether every known wrong function is clearly outside the tolerance of the right one (three times as
+        far) in at least one trial; it may be right in others.
+        """
+        # A wrong formula may be right for some inputs, but must be wrong for at least one.
+        return all(
+            any(is_far(trap.number(**case), self.reference(**case), self.tolerance) for case in self.cases)
+            for trap in self.misconceptions
+        )
+
+    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments, by name, with which a trial calls the student's function; by default those of `case`,
+        with which it calls the reference.
+
+        The result is a copy, because a solution may use up an argument, such as an object with a limited number of probes.
+        Such an object can only be called: its attributes, which may be the answer, are hidden.
+        """
+        number = next((place for place, each in enumerate(self.cases, start=1) if each is case), 0)
+        return {
+            name: OpaqueFunction(value, f"{name} {number}") if callable(value) else value
+            for name, value in copy.deepcopy(dict(case)).items()
+        }
+
+    def transfer(self, ends: Sequence[Any], **arguments: Any) -> Any:
+        """Run a trial between a sender and a receiver, `ends` (made by the answer's `ends(window)`), with these
+        arguments, and return its result; a grader calls it with proxies of the student's programs. A check without such
+        trials raises NotImplementedError.
+        """
+        raise NotImplementedError
+
+    def words(self, case: Mapping[str, Any]) -> str:
+        """Return the text that names a trial, whose arguments are `case`, in messages about its result; by default
+        "rate_mbps=5".
+        """
+        return arguments_in_words(case)
+
+    def call(self, case: Mapping[str, Any]) -> str:
+        """Return the text that names a trial, whose arguments are `case`, in messages that do not concern its result,
+        such as errors; by default the text of `words`.
+        """
+        return self.words(case)
+
+    def part(self, value: Any, case: Mapping[str, Any]) -> Any:  # noqa: ARG002 (a subclass looks at it)
+        """Return the part of the function's result `value` that is judged in a trial whose arguments are `case`; by
+        default all of it.
+        """
+        return value
+
+    def tolerance_in_words(self) -> str:
+        """Return the tolerance as text, such as "1 %"."""
+        return per_cent(self.tolerance)
+
+    def _judge(self, answer: object) -> Result:
+        """Return the verdict on an answer that is not a stub: failed if it is no function, has wrong parameters, or a
+        trial fails (the message is about the first), not attempted if a trial returns `...`, else passed.
+        """
+        if not callable(answer):
+            return self._result(
+                Status.FAILED,
+                f"expected a function, got {answer_in_words(answer)}; pass its name, no parentheses.",
+            )
+        complaint = wrong_parameters(answer, list(self.arguments(self.cases[0])))
+        if complaint:
+            return self._result(Status.FAILED, complaint)
+        first = arguments_in_words(self.arguments(self.cases[0]))
+        for number, case in enumerate(self.cases):
+            again = number == 0 or arguments_in_words(self.arguments(case)) == first
+            failure = self._failure(answer, case, first=again)
+            if failure is not None:
+                return failure
+        trials = f"all {len(self.cases)} trials agree within {self.tolerance_in_words()}"
+        example = with_unit(self.reference(**self.cases[0]), self.unit)
+        result = f"{trials}; for {self.words(self.cases[0])} it gives {example}."
+        trials_again = (self.arguments(case) for case in self.cases)
+        if is_netlabs_own(answer, trials_again, MAX_CALL_S, self.same_as):
+            return self._result(Status.FAILED, f"{trials}.", NOT_COUNTED)
+        return self._result(Status.PASSED, result, self.right)
+
+    def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
+        """Return the verdict if the student's function fails in the trial with the arguments `case` or is not written
+        yet, else None; `first` is True if it gets the same arguments as in the first trial.
+        """
+        given = f"for {self.call(case)}"
+        try:
+            value = call_within(MAX_CALL_S, function, **self.arguments(case))
+            if value is not None and value is not ...:
+                value = self.part(value, case)
+        except TimeIsUpError:
+            return self._result(Status.FAILED, f"{given} it did not return within {MAX_CALL_S:g} s: does its loop end?")
+        except NotImplementedError:
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
+            return self._result(Status.FAILED, f"{given}{error_in_words(error)}")
+        if isinstance(value, EllipsisType):
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        if value is None:
+            return self._result(Status.FAILED, f"{given} the function returned nothing; is a `return` missing?")
+        number, complaint = as_number(value)
+        if number is None:
+            return self._result(Status.FAILED, f"{given}: {complaint}")
+        expected = self.reference(**case)
+        if close(number, expected, self.tolerance):
+            return None
+        misconceptions = [(trap.number(**case), trap.sentence) for trap in self.misconceptions]
+        slip = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
+        if not slip and is_rounded(number, expected):
+            slip = "The digits are right, but too few: return the number as it is computed, not rounded."
+        names_constant = any(trap.sentence == slip and self._is_constant(trap) for trap in self.misconceptions)
+        if not names_constant and self._returns_constant(function, number):
+            got = with_unit(number, self.unit)
+            said = f"It returns {got} for other arguments, too: is a number written into the function that should follow from them?"
+            return self._result(Status.FAILED, f"for {self.words(case)} got {got}.", said)
+        sentences = [slip or direction(number, expected)]
+        # A trial whose right number is 0, such as a stall that does not happen, may be another branch of the function.
+        if not first and not slip and expected != 0:
+            sentences.append(
+                "The first trial was right: is a number written into the function that should be a parameter?"
+            )
+        return self._result(Status.FAILED, f"for {self.words(case)} got {with_unit(number, self.unit)}.", *sentences)
+
+    def _is_constant(self, trap: Misconception) -> bool:
+        """Return whether a misconception gives the same number in each trial; False if one of them divides by zero."""
+        try:
+            return len({trap.number(**case) for case in self.cases}) == 1
+        except ArithmeticError:
+            return False
+
+    def _returns_constant(self, function: Callable[..., object], number: float) -> bool:
+        """Return whether a function gives this number in each trial, though the right ones differ; False if one fails."""
+        if len({self.reference(**case) for case in self.cases}) < 2:
+            return False
+        for case in self.cases:
+            try:
+                value = self.part(call_within(MAX_CALL_S, function, **self.arguments(case)), case)
+            except (Exception, TimeIsUpError):  # noqa: BLE001 (the failed trial has its own message)
+                return False
+            if as_number(value)[0] != number:
+                return False
+        return True
