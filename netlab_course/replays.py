@@ -23,7 +23,7 @@ from netlab_course.answers import with_unit
 
 TOGETHER = 3
 """The number of seeds of a table that are run again at once, and the least number."""
-MAX_S = 1.0
+MAX_S = 3.0
 """The time in s after which no more seeds are run again: most tables of a class take less for all of their seeds."""
 MAX_BELOW = 0.01
 """The relative error by which a measured time may be below one that nothing can beat."""
@@ -53,7 +53,7 @@ def invented_value(
     table: pd.DataFrame, values: Callable[[pd.DataFrame], pd.Series[float]], replay: Replay
 ) -> tuple[int, float, float] | None:
     """Run seeds of a table of `netlab.repeat` again, the three whose values are furthest from the median first and then
-    others for a second; return the first whose value differs, with the table's value and the repeated one. None if all
+    others for MAX_S seconds; return the first whose value differs, with the table's value and the repeated one. None if all
     agree, or if the scenario cannot be repeated. `values` returns a value for each seed of a table.
     """
     described = _repeatable_scenario(table)
