@@ -126,10 +126,11 @@
 
   const WRITING_HINT = "To write, double-click the text or press Enter. In chapters no single letter changes or deletes a cell: the menu Edit does.";
   const KERNEL_HINT = "To stop a running cell, press ■ above the notebook. In chapters no single letter does: the menu Kernel has all commands.";
-  let lastHintMs = -Infinity;
+  let lastHint = { message: "", atMs: -Infinity };
   function showHint(app, message) {
-    if (performance.now() - lastHintMs < 10_000 || !app.commands.hasCommand("apputils:notify")) return;
-    lastHintMs = performance.now();
+    const repeats = message === lastHint.message && performance.now() - lastHint.atMs < 10_000;
+    if (repeats || !app.commands.hasCommand("apputils:notify")) return;
+    lastHint = { message, atMs: performance.now() };
     app.commands.execute("apputils:notify", { message, type: "info", options: { autoClose: 8000 } });
   }
 
