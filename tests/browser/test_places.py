@@ -171,9 +171,10 @@ def test_code_cells_have_no_horizontal_scroll_bar_in_wide_and_narrow_windows(
     path = {"jupyterlab": f"lab/tree/{LONG_LINES}", "page": f"lab/index.html?path={LONG_LINES}"}[place]
     open_alone(browser, f"{address}{path}", LONG_LINES)
     browser.until(f"{CODE}.length > 10")
-    browser.value("jupyterapp.commands.execute('notebook:show-all-cell-code').then(() => 1)")
+    # A folded cell that is drawn for the first time is folded again, so ask until the code of all cells is there.
     browser.until(
-        f"{SCROLLERS}.every(scroller => scroller?.clientWidth > 0)", shown=f"{SCROLLERS}.map(s => s?.clientWidth)"
+        f"jupyterapp.commands.execute('notebook:show-all-cell-code').then(() => {SCROLLERS}.every(s => s?.clientWidth > 0))",
+        shown=f"{SCROLLERS}.map(s => s?.clientWidth)",
     )
     try:
         browser.until(f"{WIDE_CELLS}.length === 0", shown=WIDE_CELLS)
