@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -95,12 +96,40 @@ def accepts_connections(port: int) -> bool:
         return False
 
 
-@pytest.fixture(params=["jupyterlab", "page"])
-def failed(browser: Browser, request: pytest.FixtureRequest) -> Browser:
+@dataclass
+class Place:
+    """One of the places in which a student reads a chapter. A module's tests share the open chapter, because to load it
+    takes most of a test's time.
+    """
+
+    name: str
+    """The name of the fixture of its address."""
+    address: str
+    """Its address, which ends in a slash."""
+    opened: str = ""
+    """The path of the chapter that a test of this module has opened; "" if none."""
+
+    def open(self, browser: Browser, path: str) -> bool:
+        """Put a chapter in sight, and return True if it was loaded for that, False if an earlier test has left it there."""
+        here = f"location.href.startsWith({as_json(self.address)}) && {PANEL}?.context.path === {as_json(path)}"
+        if self.opened == path and browser.value(here):
+            return False
+        prefix = {"jupyterlab": "lab/tree/", "page": "lab/index.html?path="}[self.name]
+        open_alone(browser, f"{self.address}{prefix}{path}", path)
+        self.opened = path
+        return True
+
+
+@pytest.fixture(scope="module", params=["jupyterlab", "page"])
+def place(request: pytest.FixtureRequest) -> Place:
+    """JupyterLab or the page, for all tests of a module one after the other."""
+    return Place(request.param, request.getfixturevalue(request.param))
+
+
+@pytest.fixture
+def failed(browser: Browser, place: Place) -> Browser:
     """The chapter with a check that has just failed, and the button below it."""
-    address = request.getfixturevalue(request.param)
-    path = {"jupyterlab": f"lab/tree/{FIRST_CHAPTER}", "page": f"lab/index.html?path={FIRST_CHAPTER}"}[request.param]
-    open_alone(browser, f"{address}{path}", FIRST_CHAPTER)
+    place.open(browser, FIRST_CHAPTER)
     browser.until(f"{KERNEL}?.status === 'idle'")
     run(browser, "imports")
     run(browser, "rtt", "rtt_ms = 1")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.bidi import Browser
-from tests.browser.conftest import HINT_BUTTON, KERNEL, run
+from tests.browser.conftest import HINT_BUTTON, KERNEL, Place, run
 
 pytestmark = [pytest.mark.slow]
 
@@ -23,12 +23,10 @@ def test_a_key_on_the_button_below_a_failed_check_shows_a_hint_each_time(failed:
         failed.until(f"{HINTS}.includes('Hint {number} of')")
 
 
-def test_a_hint_that_a_running_cell_holds_up_is_announced(
-    failed: Browser, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_a_hint_that_a_running_cell_holds_up_is_announced(failed: Browser, place: Place, tmp_path: Path) -> None:
     end = tmp_path / "end"
     # The page's kernel sees no file of this machine, so its cell ends by itself.
-    limit_s = 60 if "jupyterlab" in request.fixturenames else 10
+    limit_s = 60 if place.name == "jupyterlab" else 10
     source = f"""import time
 from pathlib import Path
 end_s = time.monotonic() + {limit_s}

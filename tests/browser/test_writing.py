@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
 
 from tests.browser.bidi import Browser
-from tests.browser.conftest import NOTEBOOK, PANEL, as_json, cells, close_others, open_alone
+from tests.browser.conftest import NOTEBOOK, PANEL, ROOT, Place, as_json, cells, close_others
 
 pytestmark = [pytest.mark.slow]
 
@@ -14,17 +15,25 @@ STEADY_TRIES = 20
 """The number of consecutive looks that must find a cell at the same height."""
 WRITTEN_TEXT = "My friend, you may try x, dd, 00 and 1: zero is merely a queue."
 """Most of its letters are commands where a notebook is in command mode."""
+ANSWER_CELL = f"{NOTEBOOK}.widgets.find(cell => cell.model.id === {as_json(ANSWER)})"
 WRITES = f"{NOTEBOOK}.mode === 'edit' && {NOTEBOOK}.activeCell.model.id === {as_json(ANSWER)}"
 MOVES = "(style => (style.marginTop = style.marginTop ? '' : '250px'))(document.getElementById('here').style)"
 """The text below a figure moves when the figure is drawn."""
 
 
-@pytest.fixture(params=["jupyterlab", "page"])
-def chapter(browser: Browser, request: pytest.FixtureRequest) -> Browser:
-    """The chapter, open, with its answer's cell in sight."""
-    address = request.getfixturevalue(request.param)
-    path = {"jupyterlab": f"lab/tree/{CHAPTER}", "page": f"lab/index.html?path={CHAPTER}"}[request.param]
-    open_alone(browser, f"{address}{path}", CHAPTER)
+@pytest.fixture
+def chapter(browser: Browser, place: Place) -> Browser:
+    """The chapter, open, with its answer's cell in sight, as it is handed out and not selected."""
+    place.open(browser, CHAPTER)
+    browser.until(f"!!{ANSWER_CELL}")
+    handed_out = next(cell.source for cell in nbformat.read(ROOT / "notebooks" / CHAPTER, 4).cells if cell.id == ANSWER)
+    browser.value(f"""(cell => {{
+        {NOTEBOOK}.activeCellIndex = 0;
+        {NOTEBOOK}.mode = 'command';
+        cell.model.sharedModel.setSource({as_json(handed_out)});
+        cell.rendered = true;
+        cell.node.style.marginTop = '';
+    }})({ANSWER_CELL})""")
     show(browser, CHAPTER, ANSWER)
     return browser
 
