@@ -1,4 +1,4 @@
-"""Conversion factors and functions for units. (Formulas in `netlab.theory` and in exercises write their factors out.)"""
+"""Conversion factors and functions for units. (Formulas in exercises write their factors out.)"""
 
 BITS_PER_BYTE = 8
 BITS_PER_MEGABIT = 1_000_000
