@@ -17,7 +17,8 @@ from tests.chapters.checking import names_of_cells
 
 pytestmark = pytest.mark.pocket
 SHORT_TIMER = {settings.MIN_RTO: 5000}
-TOKENS = ["", "anna", "t3", "t9", "t5"]
+TOKENS = ["", "t24"]
+"""The printed numbers, with the fewest servers, and a copy with the most of them and the shortest queue."""
 
 
 def measured_run(
@@ -119,9 +120,9 @@ def test_a_large_bound_passes_and_the_demonstrated_and_too_large_ones_do_not(tok
     chapter = incast.begin(token)
     own, check = chapter.own, judging_checks(chapter)["timer_runs"]
     assert check.judge(seeds(own)).status is Status.FAILED, "the usual 200 ms"
-    for bound_ms in (own.timer_ms - 15, own.timer_ms - 13, own.timer_ms - 12, 23):
+    for bound_ms in (own.timer_ms - 15, own.timer_ms - 12, 23):
         assert check.judge(seeds(own, bound_ms=bound_ms)).status is Status.PASSED, bound_ms
-    for bound_ms in (5, 10, 12, 15):
+    for bound_ms in (5, 15):
         told = str(check.judge(seeds(own, bound_ms=bound_ms)))
         assert "must be the limit less all" in told and "must come within" not in told, bound_ms
     limit = seeds(own, bound_ms=own.timer_ms)
