@@ -114,8 +114,9 @@ class Place:
         here = f"location.href.startsWith({as_json(self.address)}) && {PANEL}?.context.path === {as_json(path)}"
         if self.opened == path and browser.value(here):
             return False
-        prefix = {"jupyterlab": "lab/tree/", "page": "lab/index.html?path="}[self.name]
-        open_alone(browser, f"{self.address}{prefix}{path}", path)
+        # JupyterLab would restore what an earlier module left open, and ask for the kernel of a notebook without one.
+        where = {"jupyterlab": f"lab/tree/{path}?reset", "page": f"lab/index.html?path={path}"}[self.name]
+        open_alone(browser, f"{self.address}{where}", path)
         self.opened = path
         return True
 
