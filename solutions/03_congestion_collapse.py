@@ -94,7 +94,7 @@ fair_prediction = nl.checks.predict(
 #
 # `h1` sends 1 Mbit/s beside `h2` with [[pushy_mbps]] Mbit/s, both with [[payload_bytes]] bytes of payload. A colleague says: "On average `h1` gets more than [[stated_mbps]] Mbit/s." What does the formula say?
 # Chance decides which datagrams are dropped, so repeat the run as in chapter 2 (`nl.repeat`, `nl.interval`). First write `my_refutation`, a condition in quotes such as `"low > 1 and high < 2"`: where must the edges `low` and `high` of an interval (in Mbit/s) lie to refute the colleague? Then `my_table`, with
-# 8 to 30 seeds, `my_interval` of `h1`'s goodput, and `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
+# 8 to 30 seeds in a row, `my_interval` of `h1`'s goodput, and `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="repeated"
 two_udp = [

@@ -183,7 +183,7 @@ for kb, before, now in zip(windows_kb, by_window, changed):
 # In `beside_udp` a transfer has a window of [[half_kb]] kB, on a path of [[rate_mbps]] Mbit/s with [[delay_ms]] ms each way, beside a UDP flow whose datagrams leave at random moments. Together they do not fill the
 # link. What does $W / T_0$ say? A colleague says: "On average the transfer gets more than [[stated_mbps]] Mbit/s." Another *seed* gives other moments, so repeat it:
 #
-# 1. `my_table`: `nl.repeat(beside_udp, seeds=...)` gives one table of all flows. You choose the seeds: 8 to 30.
+# 1. `my_table`: `nl.repeat(beside_udp, seeds=...)` gives one table of all flows. You choose the seeds: 8 to 30 in a row.
 # 2. `my_interval`: `nl.interval(values)` of the transfer's goodput, one value for each seed, gives a mean and half of its *95 % interval*.
 # 3. `my_figure`: the goodput of each seed and the interval. `rows.plot(kind="scatter", x=..., y=...)` makes a figure, `figure.add_hrect(y0=..., y1=..., opacity=0.2)` adds an
 #    area to it, `figure.update_yaxes(title_text="... (unit)")` names an axis.

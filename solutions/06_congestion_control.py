@@ -357,7 +357,7 @@ plots.losses_figure(random, title="Reno and its formulas under random loss")
 # `random_loss` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. A colleague says: "On average it gets more than [[stated_mbps]] Mbit/s." What does the formula say, with
 # $c = 1.31$ and $T$ of the empty path?
 # First write `my_refutation`, a condition in quotes such as `"low > 1 and high < 2"`: where must the edges `low` and `high` of an interval lie to refute the colleague? Then three lines: `my_table` of `nl.repeat` with
-# 8 to 30 seeds, `my_interval` of `nl.interval` of its goodputs, and `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
+# 8 to 30 seeds in a row, `my_interval` of its goodputs, and `my_verdict`: is the statement `"supported"`, `"refuted"` or `"undecided"` (the interval holds the number)?
 
 # %% id="repeated"
 lossy_path = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)

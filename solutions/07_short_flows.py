@@ -368,7 +368,7 @@ often = [nl.Tcp("h1", "h2", num_bytes=20_000, start_s=0.5 * number) for number i
 lossy = nl.Scenario(path(10, loss_rate=own.loss_percent / 100), often, duration_s=120)
 
 # %% id="repeated"
-# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# Take 8 to 30 seeds in a row. my_refutation: a condition on the edges of an interval, such
 # as "low > 1 and high < 2": for which intervals (in %) is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...

@@ -213,7 +213,7 @@ def transfer_and_ping(room_packets):
 
 
 # %% id="repeated"
-# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# Take 8 to 30 seeds in a row. my_refutation: a condition on the edges of an interval, such
 # as "low > 1 and high < 2": for which intervals (in ms) is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...

@@ -431,7 +431,7 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 #
 # First by the rule (a full link, equal parts for all connections): this whole number is `my_rule`. Then search with
 # `nl.repeat(beside_h2(k), seeds=...)` for the largest number, `my_most`, with which `h2`'s mean is still that high.
-# Show it by two tables of 8 to 25 seeds each: `my_last` with `my_most` connections, `my_beyond` with one more. Neither interval may hold [[kept_mbps]] Mbit/s.
+# Show it by two tables of 8 to 25 seeds in a row each: `my_last` with `my_most` connections, `my_beyond` with one more. Neither interval may hold [[kept_mbps]] Mbit/s.
 # (A grader tries it with other seeds.)
 
 

@@ -110,7 +110,7 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 # Show with an interval whether he is right.
 
 # %% id="repeated"
-# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# Take 8 to 30 seeds in a row. my_refutation: a condition on the edges of an interval, such
 # as "low > 1 and high < 2": for which intervals (in Mbit/s) is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...

@@ -158,7 +158,7 @@ print(f"{changed_packets} packets: {changed_rpm:.0f} round trips per minute")
 path = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
 call = nl.Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")
 beside_download = nl.Scenario(path, [nl.Tcp("h1", "h3"), call], duration_s=30)
-# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# Take 8 to 30 seeds in a row. my_refutation: a condition on the edges of an interval, such
 # as "low > 1 and high < 2": for which intervals (in ms) is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...

@@ -406,7 +406,7 @@ print(experiments.span_table(found, wide).to_string(index=False))
 path = lossy_path(own.rate_mbps, own.loss_percent / 100)
 tcp = nl.Tcp("h1", "h2", congestion="cubic")
 tcp_alone = nl.Scenario(path, [tcp], duration_s=nl.run_length_s(20, real_s=10), interval_s=1)
-# Take 8 to 30 seeds. my_refutation is a condition on the edges of an interval, in quotes, such
+# Take 8 to 30 seeds in a row. my_refutation: a condition on the edges of an interval, such
 # as "low > 1 and high < 2": for which intervals (in Mbit/s) is the statement refuted?
 # my_verdict is "supported", "refuted" or "undecided".
 my_table = my_interval = my_refutation = my_verdict = ...

@@ -384,7 +384,7 @@ print(experiments.queries_table({many: changed}, "servers").to_string(index=Fals
 # %% [markdown] id="repeated-text"
 # ### Exercise 6: a claim
 #
-# A colleague claims: "With DCTCP my rack needs less than [[stated_ms]] ms for its 20th query, on average." `claimed` in the next cell is that rack. Show with an interval over seeds of your choice whether it is so. `my_table` of `nl.repeat` with 8 to 30 seeds has in `completion_s` the time in s from the start until the last answer of each server's 20th query, which is made after 19 pauses of 0.5 s. So the 20th query took `1000 * (my_table.groupby("seed")["completion_s"].max() - 9.5)` ms.
+# A colleague claims: "With DCTCP my rack needs less than [[stated_ms]] ms for its 20th query, on average." `claimed` in the next cell is that rack. Show with an interval whether it is so. `my_table` of `nl.repeat` with 8 to 30 seeds in a row has in `completion_s` the time in s from the start until the last answer of each server's 20th query, which is made after 19 pauses of 0.5 s. So the 20th query took `1000 * (my_table.groupby("seed")["completion_s"].max() - 9.5)` ms.
 # First write `my_refutation`, a condition in quotes on the edges `low` and `high` of an interval (in ms): when does it refute the claim? Then `my_table`, `my_interval` and `my_verdict`: by your interval, is the claim `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="claimed"

@@ -427,7 +427,7 @@ experiments.video_figure(three, my_train, "Three rules on your train")
 # %% [markdown] id="shown-text"
 # ## Optional: show it
 #
-# An optional exercise, with no points. One trace from one beginning is one draw. Choose 8 to 30 beginnings (even seconds below 120) of your train, and play 30 chunks from each with `Mine` and with `Throughput`. `differences` is the experience of
+# An optional exercise, with no points. One trace from one beginning is one draw. Choose 8 to 30 beginnings (even seconds below 120, at equal distances) of your train, and play 30 chunks from each with `Mine` and with `Throughput`. `differences` is the experience of
 # `Mine` minus the experience of `Throughput`, for each (the check plays them all again). Is 0 `"above"`, `"inside"` or `"below"` the interval?
 
 # %% id="shown"
