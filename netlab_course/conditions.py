@@ -9,6 +9,7 @@ from netlab.base.values import is_number, short_repr
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
+from netlab_course import replays
 from netlab_course.answers import answer_in_words, with_unit
 from netlab_course.checks import Check, Result, Status
 
@@ -146,6 +147,8 @@ class Measurement(Build):
     """True if the exercise asks for a command. In other exercises, commands and changes are refused, because they could
     change the measured network.
     """
+    replay: replays.Replay = replays.run_again
+    """Runs a scenario again, to see that its numbers were measured."""
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on a run by its conditions; no run, and commands and changes that the exercise does not
@@ -167,6 +170,14 @@ class Measurement(Build):
             # The error output of a failed command often has the whole explanation.
             return self._result(Status.FAILED, *result.sentences, *run.failed_commands())
         return result
+
+    def doubt_about_numbers(self, answer: object) -> str:
+        """Return a sentence on a run whose flows, intervals or queues are others when its scenario is run again; "" if they
+        are the same or it cannot be.
+        """
+        if isinstance(answer, Run) and replays.differs_when_run_again(answer, self.replay):
+            return "its numbers are others when it is run again: hand over the run as nl.run(...) returned it."
+        return ""
 
 
 def traffic_items(run: Any, **words: Any) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -52,18 +53,22 @@ def run_again(scenarios: Mapping[int, Scenario]) -> dict[int, Run]:
 def invented_value(
     table: pd.DataFrame, values: Callable[[pd.DataFrame], pd.Series[float]], replay: Replay
 ) -> tuple[int, float, float] | None:
-    """Run seeds of a table of `netlab.repeat` again, the three whose values are furthest from the median first and then
-    others for MAX_S seconds; return the first whose value differs, with the table's value and the repeated one. None if all
-    agree, or if the scenario cannot be repeated. `values` returns a value for each seed of a table.
+    """Run seeds of a table of `netlab.repeat` again, the three whose values are furthest from the median first, then three
+    drawn ones, and then others for MAX_S seconds; return the first whose value differs, with the table's value and the
+    repeated one. None if all agree, or if the scenario cannot be repeated. `values` returns a value for each seed of a
+    table.
     """
     described = _repeatable_scenario(table)
     if described is None:
         return None
     given = {int(seed): float(values(table[table["seed"] == seed]).iloc[0]) for seed in table["seed"].unique()}
-    seeds = _furthest_first(given)
+    furthest = _furthest_first(given)
+    others = furthest[TOGETHER:]
+    random.Random(str(sorted(given.items()))).shuffle(others)  # noqa: S311 (of equal tables the same are drawn)
+    seeds = furthest[:TOGETHER] + others
     began_s = time.monotonic()
     for first in range(0, len(seeds), TOGETHER):
-        if first and time.monotonic() - began_s >= MAX_S:
+        if first > TOGETHER and time.monotonic() - began_s >= MAX_S:
             break
         runs = replay({seed: replace(described, seed=seed) for seed in seeds[first : first + TOGETHER]})
         if not runs:
@@ -91,6 +96,8 @@ def doubt_about_tables(
         gaps = seeds_in_a_row_problem(table, name)
         if gaps:
             return gaps
+        if not _own_classes_named(table.attrs["scenario"]) and _repeatable_scenario(table) is None:
+            return f"the scenario of {name} cannot be run again: {AS_MEASURED}"
         differing = invented_value(table, values, replay)
         if differing is not None:
             seed, given, again = (differing[0], *(with_unit(value, unit) for value in differing[1:]))
@@ -159,10 +166,14 @@ def _side(found: Interval, number: float) -> int:
 
 def _own_classes(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the classes of the notebook, by name, that control a flow in the dict of a scenario."""
-    controls = {str(item.get("congestion", "")) for item in document.get("traffic", ())}
-    names = {control.removeprefix(CLASS_PREFIX) for control in controls if control.startswith(CLASS_PREFIX)}
-    found = {name: cell_history.notebook_value(name) for name in names}
+    found = {name: cell_history.notebook_value(name) for name in _own_classes_named(document)}
     return {name: value for name, value in found.items() if isinstance(value, type)}
+
+
+def _own_classes_named(document: Mapping[str, Any]) -> set[str]:
+    """Return the names of the user's classes that control a flow in the dict of a scenario."""
+    controls = {str(item.get("congestion", "")) for item in document.get("traffic", ())}
+    return {control.removeprefix(CLASS_PREFIX) for control in controls if control.startswith(CLASS_PREFIX)}
 
 
 def _repeatable_scenario(table: pd.DataFrame) -> Scenario | None:
@@ -190,6 +201,26 @@ def _furthest_first(given: Mapping[int, float]) -> list[int]:
     middle = float(np.nanmedian(list(given.values()))) if not all(map(math.isnan, given.values())) else 0.0
     distances = {seed: abs(value - middle) if math.isfinite(value) else math.inf for seed, value in given.items()}
     return sorted(given, key=lambda seed: (-distances[seed], seed))
+
+
+def differs_when_run_again(run: Run, replay: Replay) -> bool:
+    """Return whether the flows, intervals or queues of a run differ when its scenario is run again; False if it cannot
+    be, or was run by another engine or with classes of the user's own.
+    """
+    try:
+        scenario = Scenario.from_dict(run.scenario)
+        again = replay({scenario.seed: scenario}).get(scenario.seed)
+    except NetlabError:
+        return False
+    if again is None or again.settings.get("engine") != run.settings.get("engine"):
+        return False
+    return not all(_tables_agree(getattr(run, name), getattr(again, name)) for name in ("flows", "intervals", "queues"))
+
+
+def _tables_agree(given: pd.DataFrame, again: pd.DataFrame) -> bool:
+    """Return whether two tables have equal numbers in the same columns."""
+    one, other = given.select_dtypes("number"), again.select_dtypes("number")
+    return one.shape == other.shape and bool(np.allclose(one, other, rtol=_OFF, equal_nan=True))
 
 
 def invented_run(runs: Mapping[int, Run], replay: Replay) -> int | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +53,7 @@ def test_all_seeds_are_repeated_if_there_is_time_and_the_outliers_if_not(monkeyp
     honest = [5.0, 5.1, 4.9, 9.0, 5.2, 4.8, 1.0, 5.0, math.nan]
     table, values = seed_table(check, honest)
     monkeypatch.setattr(replays, "table_of", lambda _scenario, runs: pd.DataFrame({"found": [*runs.values()]}))
-    for limit_s, number in ((0, replays.TOGETHER), (math.inf, len(honest))):
+    for limit_s, number in ((0, 2 * replays.TOGETHER), (math.inf, len(honest))):
         monkeypatch.setattr(replays, "MAX_S", limit_s)
         seen: list[int] = []
 
@@ -63,3 +65,26 @@ def test_all_seeds_are_repeated_if_there_is_time_and_the_outliers_if_not(monkeyp
         assert len(seen) == number and set(seen[:3]) == {9, 4, 7}
     seen.clear()
     assert replays.invented_value(table, values, lambda _scenarios: {}) is None, "what cannot be repeated is believed"
+
+
+def test_an_edited_run_or_scenario_is_found_when_the_run_is_made_again() -> None:
+    def path(jitter_ms: float) -> nl.Topology:
+        return nl.Topology(["a", "b"], links=[nl.Link("a", "b", rate_mbps=5, delay_ms=10, jitter_ms=jitter_ms)])
+
+    run = nl.run(path(0), [nl.Tcp("a", "b")], duration_s=2, engine="library")
+    asked = nl.run(path(2), [nl.Tcp("a", "b")], duration_s=2, engine="library")
+    again = {run.scenario["topology"]["links"][0].get("jitter_ms", 0): run}
+    again[2] = asked
+
+    def replay(scenarios: Any) -> Any:
+        return {
+            seed: again[each.to_dict()["topology"]["links"][0].get("jitter_ms", 0)] for seed, each in scenarios.items()
+        }
+
+    copied = replace(run, flows=run.flows.copy(), settings=copy.deepcopy(run.settings))
+    assert not replays.differs_when_run_again(copied, replay)
+    copied.flows["goodput_mbps"] *= 1.01
+    assert replays.differs_when_run_again(copied, replay)
+    pretended = replace(run, settings={**run.settings, "scenario": asked.scenario})
+    assert replays.differs_when_run_again(pretended, replay)
+    assert not replays.differs_when_run_again(pretended, lambda _scenarios: {}), "a machine that cannot run it"
