@@ -216,7 +216,7 @@ class Repetition(Build):
                 lambda found: f"traces of {', '.join(str(len(n)) for n in found.figure['traces']) or 'no'} numbers",
             ),
             Condition(
-                lambda found: shows(found.figure, self._judged_by(found)),
+                lambda found: any(shows(found.figure, each) for each in self._shown_intervals(found)),
                 "The figure must show your interval, from mean - half to mean + half.",
                 "my_figure.add_hrect(y0=..., y1=..., opacity=0.2), or error bars.",
                 lambda found: (
@@ -376,6 +376,16 @@ class Repetition(Build):
             return right
         known = itertools.chain([right], (slip for slip, _ in self._slips(found)))
         return found.interval if any(agrees(found.interval, each) for each in known) else right
+
+    def _shown_intervals(self, found: RepeatedMeasurement) -> list[tuple[float, float]]:
+        """Return the intervals of which a figure must show one, in the student's unit: the one by which the measurement
+        is judged, and the one before it was rounded.
+        """
+        judged = self._judged_by(found)
+        mean, half = interval(self.values(found.table))
+        factor = self._unit_factor(found) or 1.0
+        exact = (factor * mean, factor * half)
+        return [judged, exact] if agrees(judged, exact) else [judged]
 
     def _in_the_unit(self, found: RepeatedMeasurement) -> tuple[float, float]:
         """Return mean and half width by which the verdict is judged (those of `_judged_by`), converted to the unit of

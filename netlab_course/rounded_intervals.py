@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,8 +15,7 @@ from netlab.runs.replications import interval
 # Relative margins: a mean may be rounded to four digits, a half width to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
-# A figure must show the width, apart from its last digits, also of an interval that is narrower than the rounding of its mean.
-_MIN_WIDTH, _MAX_WIDTH = 0.6, 1.4
+_EXACT_OFF = 0.002
 
 
 def agrees(given: tuple[float, float], right: tuple[float, float]) -> bool:
@@ -23,9 +23,14 @@ def agrees(given: tuple[float, float], right: tuple[float, float]) -> bool:
     four digits and the half width to two.
     """
     (mean, half), (its_mean, its_half) = given, right
-    return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and abs(half - its_half) <= (
-        _HALF_OFF * its_half + 1e-12
+    return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and (
+        abs(half - its_half) <= _EXACT_OFF * its_half + 1e-12 or _is_rounded(half, its_half, 2)
     )
+
+
+def _is_rounded(number: float, right: float, least_digits: int) -> bool:
+    """Return whether a number is the right one, rounded to so many significant digits or to more, up to eight."""
+    return any(math.isclose(number, float(f"{right:.{digits}g}"), rel_tol=1e-9) for digits in range(least_digits, 9))
 
 
 def have_equal_numbers(numbers: Sequence[float], values: pd.Series[float]) -> bool:
@@ -39,17 +44,20 @@ def have_equal_numbers(numbers: Sequence[float], values: pd.Series[float]) -> bo
 
 def shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
     """Return whether a figure (in the form of `figure_numbers`) shows both edges of an interval (mean and half width)
-    as lines, areas or traces, or its half width as an error bar.
+    as lines, areas or traces, or its half width as an error bar; a drawn number may be rounded to four digits.
     """
     mean, half = given
     if any(abs(bar - half) <= _HALF_OFF * half for bar in figure["bars"]):
         return True
-    margin = _margin(given)
-    levels = np.array([mean - half, mean, mean + half])
+    levels = (mean - half, mean, mean + half)
+
+    def is_level(number: float, level: float) -> bool:
+        """Return whether a drawn number is this level, apart from rounding."""
+        return abs(number - level) <= _HALF_OFF * half + 1e-9 * abs(level) or _is_rounded(number, level, 4)
 
     def near(number: float) -> bool:
         """Return whether a number equals an edge or the mean of the interval, apart from rounding."""
-        return bool((np.abs(levels - number) <= margin).any())
+        return any(is_level(number, level) for level in levels)
 
     # A number of a trace with other values may equal an edge by chance: use traces whose numbers are all edges or the mean.
     # If the values hardly scatter, all of them are near; but lines have three levels at most.
@@ -59,10 +67,8 @@ def shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
         if len(set(numbers)) <= len(levels) and all(map(near, numbers))
         for number in numbers
     ]
-    there = np.array([*figure["shapes"], *lines])
-    lows, highs = (there[np.abs(there - edge) <= margin] for edge in (levels[0], levels[2]))
-    widths, off = highs[:, np.newaxis] - lows, 1e-9 * abs(mean)
-    return bool(((widths >= _MIN_WIDTH * 2 * half - off) & (widths <= _MAX_WIDTH * 2 * half + off)).any())
+    there = [*figure["shapes"], *lines]
+    return all(any(is_level(number, edge) for number in there) for edge in (levels[0], levels[2]))
 
 
 def places(given: tuple[float, float], number: float) -> set[str]:

@@ -100,9 +100,7 @@ class SampleSize(MeasuredTables):
                 self._plan_in_words,
             ),
             Condition(
-                lambda found: (
-                    agrees(found.interval, interval(self.values(found.table))) and not self._is_nearer_scatter(found)
-                ),
+                lambda found: agrees(found.interval, interval(self.values(found.table))),
                 "my_interval must be that of my_table's values, one for each seed.",
                 "Compute the value of each seed as for the pilot; nl.interval(...) takes the values.",
                 self._interval_in_words,
@@ -180,17 +178,8 @@ class SampleSize(MeasuredTables):
             for wrong, slip in self._interval_slips(found)
             if agrees((mean, half), wrong)
         ]
-        if self._is_nearer_scatter(found) and agrees(found.interval, interval(self.values(found.table))):
-            return f"{got}; this is nearer to the standard deviation. If it is a rounded half width, give three digits"
         # Two mistakes may agree with a rounded interval; the nearer one is named.
         return f"{got}; {min(known)[1]}" if known else got
-
-    def _is_nearer_scatter(self, found: PlannedSample) -> bool:
-        """Return whether a student's half width is nearer to the standard deviation than to the right half width; of
-        six runs the two differ by less than rounding to two digits may.
-        """
-        values, given = self.values(found.table), found.interval[1]
-        return abs(given - float(values.std())) < abs(given - interval(values).half_width)
 
     def _interval_slips(self, found: PlannedSample) -> Iterator[tuple[tuple[float, float], str]]:
         """Yield the wrong intervals that known mistakes give for a student's tables, each with its message."""

@@ -21,7 +21,7 @@ from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
 from netlab_course.repeated_measurements import figure_numbers
 from netlab_course.repetition import Repetition
-from netlab_course.rounded_intervals import shows
+from netlab_course.rounded_intervals import agrees, shows
 from netlab_course.statements import Statement
 from tests.chapters.checking import all_chapters, checks_of, count_tries, failure_text, passes
 from tests.fake_runs import FakeRun
@@ -446,3 +446,15 @@ def test_the_width_of_a_band_counts_even_if_the_interval_is_narrower_than_roundi
 
 def test_the_band_of_equal_values_is_a_line() -> None:
     assert shows({"bars": [], "shapes": [5.0, 5.0], "traces": []}, (5.0, 0.0))
+
+
+@pytest.mark.parametrize(("half", "right"), [(1.4, True), (1.45, True), (1.447, True), (1.39, False), (1.47, False)])
+def test_a_half_width_may_be_rounded_and_not_be_near(half: float, right: bool) -> None:
+    assert agrees((9.56, half), (9.5612, 1.44651)) is right
+    assert not agrees((9.5612, 1.44651 * 1.96 / 2.045), (9.5612, 1.44651)), "the factor of very many values"
+
+
+@pytest.mark.parametrize("edges", [(9.5612, 9.5652), (9.5586, 9.5638), (9.5600, 9.5624)])
+def test_a_band_beside_the_interval_or_of_the_standard_deviation_is_not_it(edges: tuple[float, float]) -> None:
+    assert not shows({"bars": [], "shapes": list(edges), "traces": []}, (9.5612, 0.002))
+    assert shows({"bars": [], "shapes": [9.559, 9.563], "traces": []}, (9.5612, 0.002)), "rounded to four digits"

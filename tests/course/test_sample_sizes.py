@@ -205,7 +205,7 @@ def test_the_standard_deviation_of_six_runs_is_no_half_width() -> None:
     assert answer[1] == 6
     (mean, half), scatter = answer[3], float(CHECK.values(answer[2]).std())
     told = failure_text(CHECK, [*answer[:3], (mean, scatter), answer[4]])
-    assert "nearer to the standard deviation. If it is a rounded half width, give three digits" in told
+    assert "this half width is the standard deviation: how far single runs scatter" in told
     passes(CHECK, [*answer[:3], (mean, float(f"{half:.3g}")), answer[4]])
 
 
