@@ -15,8 +15,10 @@ import re
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 SAVE_DELAY_S = 1.0
@@ -241,16 +243,25 @@ def answer_sources(key: str) -> list[str]:
     return [] if history is None else history.answer_sources(key)
 
 
-def called_names(source: str) -> set[str]:
-    """Return the names of the functions that a cell's code calls, without the objects before a dot; no names if the code
-    has a syntax error.
-
-    >>> sorted(called_names("n = math.ceil(nl.theory.runs_needed(s, round(w)))"))
-    ['ceil', 'round', 'runs_needed']
+def named_values(source: str) -> list[object]:
+    """Return the present values in the notebook that a cell's code names, such as `f` and `nl.theory.runs_needed`; of
+    names with dots only those of modules and of a chapter's objects, because other attributes may run code. An empty
+    list outside IPython, or if the code has a syntax error.
     """
-    tree = _syntax_tree(source)
-    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree else []
-    return {str(getattr(each, "attr", getattr(each, "id", ""))) for each in called}
+    tree, values = _syntax_tree(source), getattr(_shell(), "user_ns", {})
+    found = (_value_of(node, values) for node in ast.walk(tree or ast.Module([], [])))
+    return [value for value in found if value is not None]
+
+
+def _value_of(node: ast.AST, values: Mapping[str, Any]) -> Any:
+    """Return the value of an expression that is a name in `values`, or a name with dots after it; None for others."""
+    if isinstance(node, ast.Name):
+        return values.get(node.id)
+    if not isinstance(node, ast.Attribute):
+        return None
+    base = _value_of(node.value, values)
+    is_plain = isinstance(base, (ModuleType, type)) or type(base).__module__.startswith("netlab_course.")
+    return getattr(base, node.attr, None) if is_plain else None
 
 
 def _shell() -> Any:

@@ -23,7 +23,7 @@ from netlab_course.answers import (
 )
 from netlab_course.diagnosis import close, explanation, is_far, named_slip
 from netlab_course.hint_button import Hint, HintButton, offer
-from netlab_course.library_calls import NOT_COUNTED
+from netlab_course.library_calls import NOT_COUNTED, is_one_of
 from netlab_course.messages import AMBER, GREY, show_text
 from netlab_course.misconceptions import Misconception
 from netlab_course.prediction import predict
@@ -325,10 +325,13 @@ class Number(Check):
         return number is not None and self.harmless is not None and self.harmless(number)
 
     def doubt_about_numbers(self, answer: object) -> str:  # noqa: ARG002 (it is about the cell that defines the answer)
-        """Return a sentence if the notebook's cell that defines the answer calls a function of `same_as`; "" if not."""
-        called = set().union(*map(cell_history.called_names, cell_history.answer_sources(self.key)))
-        found = next((each.__name__ for each in self.same_as if each.__name__ in called), "")
-        return f"its cell calls {found}. {NOT_COUNTED}" if found else ""
+        """Return a sentence if the notebook's cell that defines the answer, or the check's own, names a function of
+        `same_as`, which a grader withholds; "" if not.
+        """
+        sources = [*cell_history.answer_sources(self.key), cell_history.running_source()]
+        values = [value for source in sources for value in cell_history.named_values(source)]
+        used = next((str(getattr(value, "__name__", "")) for value in values if is_one_of(value, self.same_as)), "")
+        return f"its cell has netlab's {used}. {NOT_COUNTED}" if used else ""
 
     def tolerance_in_words(self) -> str:
         """Return the tolerance as text: the check's own words, or per cent, or the number's unit if 0 is right."""

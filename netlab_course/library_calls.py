@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import io
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from types import CodeType, FrameType, FunctionType
+from pathlib import PurePath
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,10 @@ _HOMES = ("netlab.theory.", "netlab.runs.replications", "netlab_course.chapters.
 """The beginnings of the names of modules whose functions compute answers."""
 _OPAQUE_CALL = OpaqueFunction.__call__.__code__
 _SEQUENCES = (tuple, list, np.ndarray)
-NOT_COUNTED = "This is netlab's own function, which does not count: write yours out."
-"""The sentence about an answer that is a function of netlab, which a grader withholds."""
+NOT_COUNTED = (
+    "This is netlab's own function, or has it inside, which does not count: write yours out, and compare elsewhere."
+)
+"""The sentence about an answer that is or has a function of netlab, which a grader withholds."""
 MAX_RETURNED = 10_000
 """The number of returned values that are kept of one call; a loop may call netlab's functions without end."""
 
@@ -40,12 +42,44 @@ def is_netlabs_own(
     """
     if str(getattr(function, "__module__", "")).partition(".")[0] in {"netlab", "netlab_course"}:
         return True
-    # Only a function made by the student can be called again: a grader's stand-in has one result for each trial.
-    if not isinstance(function, (FunctionType, functools.partial)):
+    # A grader's stand-in, which has one result for each trial, cannot be called again.
+    if type(function).__module__.partition(".")[0] in {"netlab_classroom", "netlab_user_code"}:
         return False
+    # A cache would return the value without a call.
+    function = inspect.unwrap(function)
     given = list(trials)
     codes = {inspect.unwrap(each).__code__ for each in same_as}
     return bool(given) and all(_relies_on_netlab(function, arguments, limit_s, codes) for arguments in given)
+
+
+def is_one_of(value: object, same_as: Sequence[Callable[..., object]]) -> bool:
+    """Return whether a value is one of these functions, perhaps under another name, or a function of a chapter's checks."""
+    code = getattr(value, "__code__", None)
+    return isinstance(code, CodeType) and (
+        _is_of_checks(code) or any(code is inspect.unwrap(each).__code__ for each in same_as)
+    )
+
+
+def _is_of_checks(code: CodeType) -> bool:
+    """Return whether a code is that of a function in the module of a chapter's checks, which has the answers."""
+    *_, chapters, _topic, module = PurePath("-", "-", code.co_filename).parts
+    return chapters == "chapters" and module == "check.py"
+
+
+def calls_one_of(
+    function: Callable[..., object],
+    arguments: Mapping[str, Any],
+    limit_s: float,
+    same_as: Sequence[Callable[..., object]],
+) -> bool:
+    """Return whether a function, called with these arguments by name, calls one of `same_as`; False if it raises an error
+    or takes longer than `limit_s` seconds.
+    """
+    codes = {inspect.unwrap(each).__code__ for each in same_as}
+    returned: list[tuple[CodeType, object]] = []
+    with contextlib.suppress(Exception, TimeIsUpError), _record_returned(returned, codes):
+        call_within(limit_s, function, **arguments)
+    return any(code in codes for code, _ in returned)
 
 
 def _relies_on_netlab(
@@ -61,7 +95,9 @@ def _relies_on_netlab(
             value = call_within(limit_s, function, **arguments)
     except (Exception, TimeIsUpError):  # noqa: BLE001 (the trial was right before: what happens now is no verdict)
         return False
-    return value is not None and any(code in codes or _same(value, each) for code, each in returned)
+    return value is not None and any(
+        code in codes or _is_of_checks(code) or _same(value, each) for code, each in returned
+    )
 
 
 def _same(value: object, returned: object) -> bool:

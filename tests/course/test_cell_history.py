@@ -123,14 +123,22 @@ def test_a_cell_that_no_longer_defines_the_answer_leaves_it_unchecked(notebook: 
 
 @pytest.mark.slow
 def test_a_number_from_netlabs_own_function_does_not_count(notebook: Notebook) -> None:
-    notebook.run("from netlab_course.chapters import incast\nchapter = incast.begin()\nfrom math import floor")
-    check = "chapter.check.first_drop(first)"
-    formula = "(own.drop_queue, 1000 * own.drop_kb)"
-    notebook.run(f"own = chapter.own\nfirst = floor(chapter.settings.fitting_servers{formula}) + 1", "first")
-    assert "its cell calls fitting_servers. This is netlab's own function" in notebook.run(check, "first-check")
-    assert notebook.run("print(first)").isdigit()
-    notebook.run(f"first = {notebook.run('print(first)')}", "first")
-    assert "✓ servers at which drops begin" in notebook.run(check, "first-check")
+    notebook.run(
+        "from netlab_course.chapters import how_sure\nchapter = how_sure.begin()\nown, nl = chapter.own, __import__('netlab')"
+    )
+    check, numbers = "chapter.check.runs(needed)", "(own.scatter_ms, own.wanted_ms)"
+    for source in (
+        f"needed = nl.theory.runs_needed{numbers}",
+        f"from netlab.theory import runs_needed as f\nneeded = f{numbers}",
+        f"f = nl.theory.runs_needed\nneeded = next(map(f, *([each] for each in {numbers})))",
+    ):
+        notebook.run(source, "needed")
+        assert "its cell has netlab's runs_needed. This is netlab's own function" in notebook.run(check, "needed-check")
+    given_there = f"chapter.check.runs(nl.theory.runs_needed{numbers})"
+    assert "its cell has netlab's runs_needed" in notebook.run(given_there, "needed-check")
+    number = notebook.run("print(needed)")
+    notebook.run(f"def runs_needed(*_given):\n    return {number}\nneeded = runs_needed{numbers}", "needed")
+    assert "✓ number of runs" in notebook.run(check, "needed-check"), "a function of the student's with the same name"
 
 
 @pytest.mark.slow

@@ -48,6 +48,11 @@ def of_a_building_block(rate_mbps: float, payload_bytes: int) -> float:
     return 8e-3 * payload_bytes / float(theory.transmission_delay_ms(payload_bytes + 42, rate_mbps))
 
 
+class Caller:
+    def __call__(self, rate_mbps: float, payload_bytes: int) -> float:
+        return float(theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes))
+
+
 def parts_of_an_interval(values: list[float]) -> list[float]:
     mean, half = nl.interval(values)
     return [float(mean), float(half)]
@@ -86,6 +91,12 @@ BORROWED: dict[str, tuple[Function, Callable[..., Any]]] = {
             8 * payload_bytes / (95.5 + Wifi(rate_mbps=rate_mbps).exchange_us(payload_bytes + 28))
         ),
     ),
+    "a cache": (
+        limit(),
+        functools.cache(lambda rate_mbps, payload_bytes: theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)),  # noqa: PLW0108
+    ),
+    "an object that can be called": (limit(), Caller()),
+    "a bound method": (limit(), Caller().__call__),
     "another chapter's": (judging_checks(adaptive_video.begin())["stall"], lambda **q: stall_s(**q)),  # noqa: PLW0108
 }
 

@@ -19,7 +19,7 @@ from netlab_course.chapters.reliable_transfer.programs import NUMBERS
 from netlab_course.chapters.reliable_transfer.settings import tcp_scenario
 from netlab_course.checks import Check, Result, Status
 from netlab_course.function_checks import MAX_CALL_S, Function
-from netlab_course.library_calls import NOT_COUNTED
+from netlab_course.library_calls import NOT_COUNTED, calls_one_of
 from netlab_course.misconceptions import slips
 from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
@@ -88,7 +88,7 @@ class Transfer(Function):
                     f"Not written yet: {still}." if still else complaint[1],
                 )
         all_pass = f"all {len(self.cases)} schedules: each piece is delivered once, in order."
-        if not self._is_written_out(answer):
+        if not self._is_written_out(answer) or self._delegates(answer):
             return self._result(Status.FAILED, all_pass, NOT_COUNTED)
         return self._result(Status.PASSED, all_pass, self.right)
 
@@ -99,6 +99,15 @@ class Transfer(Function):
         ends = [getattr(answer, end, None) for end in self.written]
         methods = [getattr(end, name, None) for end in ends for name in PROGRAM_METHODS]
         return not any(str(getattr(method, "__module__", "")).startswith("netlab") for method in methods)
+
+    def _delegates(self, answer: Callable[..., Any]) -> bool:
+        """Return whether a protocol calls a method of `same_as` in its first schedule, as an object inside an end does;
+        False for the recorded results of a grader.
+        """
+        if all(getattr(answer, end, None) is None for end in self.written):
+            return False
+        methods = [each for each in self.same_as if "." in each.__qualname__]
+        return calls_one_of(answer, self.arguments(self.cases[0]), MAX_CALL_S, methods)
 
     def _unwritten(self, answer: Callable[..., Any]) -> list[str]:
         """Return the names of a protocol's methods that still do nothing; none for the recorded results of a grader."""

@@ -66,6 +66,23 @@ def test_a_protocol_of_netlab_does_not_count(key: str, sender: type, receiver: t
     assert "each piece is delivered once, in order" in result.sentences[0] and NOT_COUNTED in result.sentences
 
 
+class Delegate:
+    """A receiver that leaves all to netlab's."""
+
+    def __init__(self, window: int = 1) -> None:
+        self.inside = SelectiveReceiver(window)
+
+    def on_start(self, program: Any) -> None:
+        self.inside.on_start(program)
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        self.inside.on_datagram(now_s, data)
+
+
+def test_a_protocol_that_leaves_all_to_netlabs_inside_does_not_count() -> None:
+    assert NOT_COUNTED in CHECK.selective_repeat.judge(protocol(SelectiveSender, Delegate)).sentences
+
+
 class NoTimer(WaitSender):
     def on_timer(self, _now_s: float) -> None:
         self.program.send(bytes([self.number]) + self.piece)
