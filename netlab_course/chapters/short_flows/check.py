@@ -33,6 +33,7 @@ MIN_STAIRS = 4
 ON_A_STAIR = 0.05
 LATE_S = 0.9
 """The first timer alone takes 1 s. Of 9000 pages with 2 to 4 % loss, two took longer than this time in s with losses of data only."""
+CUT_RATE_MBPS = 10
 CUT_PAGE_BYTES, CUT_START_S = 16 * MSS_BYTES, 1
 FIRST_TIMER_MS = (1200, 1400)
 """Limits of the time in ms of a page whose SYN or SYN-ACK is lost once: 1275 ms in a run, 259 ms without a loss."""
@@ -278,10 +279,11 @@ def _link_states(run: Run) -> list[bool | None]:
     ]
 
 
-def _loses_by_itself(run: Run) -> bool:
-    """Return whether a link of a run loses packets at random, in either direction, or does not join h1 and h2."""
+def _is_plain_path(run: Run) -> bool:
+    """Return whether a run's path between h1 and h2 has 10 Mbit/s and loses no packets at random, in both directions."""
     shapes = [shape for ends in (("h1", "h2"), ("h2", "h1")) for shape in links_on_path(run, *ends)]
-    return not shapes or any(shape.loss_rate or shape.burst_loss for shape in shapes)
+    loses = any(shape.loss_rate or shape.burst_loss for shape in shapes)
+    return {shape.rate_mbps for shape in shapes} - {None} == {CUT_RATE_MBPS} and not loses
 
 
 def _cut_link_check() -> Measurement:
@@ -299,7 +301,7 @@ def _cut_link_check() -> Measurement:
                         for item in traffic_items(run)
                     ]
                     == [("tcp", "h1", "h2", CUT_PAGE_BYTES, CUT_START_S)]
-                    and not _loses_by_itself(run)
+                    and _is_plain_path(run)
                 ),
                 "The traffic must be small_page alone, over path(10), which loses nothing by itself.",
                 "nl.run(path(10), [small_page], duration_s=4, changes=[...]).",

@@ -198,7 +198,7 @@ def cut(begin_s: float, end_s: float, **other: Any) -> Run:
         Change(at_s=at_s, link=("r1", "h2"), **state) for at_s, state in zip((begin_s, end_s), states, strict=True)
     ]
     page = Tcp("h1", "h2", num_bytes=16 * 1448, start_s=other.get("start_s", 1))
-    network = chapter_settings.path(loss_rate=other.get("loss_rate", 0.0))
+    network = chapter_settings.path(other.get("rate_mbps", 10), loss_rate=other.get("loss_rate", 0.0))
     return run(network, [page], duration_s=6, changes=changes)
 
 
@@ -217,6 +217,7 @@ def test_any_other_cut_is_refused_with_its_reason() -> None:
         "Seen: 2 sent again": cut(0.99, 2.5),
         "must be the SYN or its answer": cut(1.2065, 1.2066),
         "must be small_page alone": cut(1.99, 2.01, start_s=2),
+        "alone, over path(10)": cut(0.99, 1.01, rate_mbps=100),
         "which loses nothing by itself": cut(0.99, 1.01, loss_rate=0.001),
         "cut once and mended once, by up=False and up=True alone": cut(0.99, 1.01, states=losing),
     }
