@@ -21,6 +21,8 @@ from netlab_course.conditions import Build, Condition
 from netlab_course.function_checks import Function
 from netlab_course.misconceptions import Misconception, slips
 from netlab_course.own_numbers import StudentValues
+from netlab_course.rearranged_tables import with_seed_column
+from netlab_course.repeated_tables import as_repeated_table
 from netlab_course.scenario_differences import repeats
 
 _MEAN, _HALF_WIDTH = "mean", "half width"
@@ -272,13 +274,16 @@ class Decision(Build):
     """Runs some seeds of a table again, to see that its numbers were measured."""
 
     def doubt_about_numbers(self, answer: object) -> str:
-        """Return a sentence on a table with a loss rate that is another one when the seed is run again; "" if there is
-        none. Which seeds a student takes is a part of the exercise.
+        """Return a sentence on a table with gaps between its seeds, or with a loss rate that is another one when the seed is
+        run again; "" if there is none. Which seeds in a row a student takes is a part of the exercise.
         """
         found = answer if isinstance(answer, QueueChoice) else _parse_decision(answer)
         if isinstance(found, str):
             return ""
         for queue, table in found.tables.items():
+            gaps = replays.seeds_in_a_row_problem(table, f"the table of {queue}")
+            if gaps:
+                return gaps
             differing = replays.invented_value(table, lambda rows: rows.set_index("seed")["loss_rate"], self.replay)
             if differing is not None:
                 seed, given, again = differing
@@ -302,9 +307,16 @@ def _parse_decision(answer: object) -> QueueChoice | str:
     tables, given, choice = answer
     if not (isinstance(tables, Mapping) and set(tables) == set(QUEUES)):
         return f'the first must be a dictionary with a table for "A", "B" and "C", got {answer_in_words(tables)}.'
-    for queue, table in tables.items():
+    whole = {}
+    for queue, part in tables.items():
+        table = with_seed_column(part) if isinstance(part, pd.DataFrame) else part
+        if isinstance(table, pd.DataFrame) and "scenarios" in table.attrs:
+            table = as_repeated_table(table, f"the table of {queue}")
+        if isinstance(table, str):
+            return table
         if not (isinstance(table, pd.DataFrame) and {"seed", "loss_rate"} <= set(table) and "scenario" in table.attrs):
-            return f"the table of {queue} must be what nl.repeat(...) returned, got {answer_in_words(table)}."
+            return f"the table of {queue} must be what nl.repeat(...) returned, got {answer_in_words(part)}."
+        whole[queue] = table
     try:
         mean, half = (float(number) for number in given)
     except (TypeError, ValueError):
@@ -312,7 +324,7 @@ def _parse_decision(answer: object) -> QueueChoice | str:
     letter = choice.strip().upper() if isinstance(choice, str) else ""
     if letter not in QUEUES:
         return f"the third must be one of {', '.join(map(repr, QUEUES))}, got {answer_in_words(choice)}."
-    return QueueChoice(dict(tables), (mean, half), letter)
+    return QueueChoice(whole, (mean, half), letter)
 
 
 def _mismatched_queues(tables: Mapping[str, pd.DataFrame], own: StudentValues) -> list[str]:

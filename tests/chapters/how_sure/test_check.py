@@ -189,3 +189,23 @@ def test_an_edited_loss_rate_is_found_when_its_run_is_made_again(chapter: Any) -
     assert "when it is run again: hand over the table" in str(check.verdict(answer))
     believed = replace(check, replay=no_replay)
     assert believed.verdict(answer).status is Status.PASSED, "what cannot be repeated here is believed"
+
+
+def test_a_table_with_seeds_left_out_is_refused_in_a_notebook(chapter: Any) -> None:
+    found = tables(chapter)
+    fewer = found["A"][found["A"]["seed"] != found["A"]["seed"].iloc[-2]]
+    fewer.attrs = found["A"].attrs
+    told = str(
+        replace(judging_checks(chapter)["decision"], replay=no_replay).doubt_about_numbers(
+            [{**found, "A": fewer}, (1, 1), "B"]
+        )
+    )
+    assert told == "the table of A must have seeds in a row, such as seeds=12: some are left out."
+
+
+def test_tables_by_seed_and_rows_of_one_case_are_tables(chapter: Any) -> None:
+    found = tables(chapter)
+    by_seed = {queue: table.set_index("seed") for queue, table in found.items()}
+    for queue, table in by_seed.items():
+        table.attrs = found[queue].attrs
+    passes(judging_checks(chapter)["decision"], [by_seed, paired(found), "B"])
