@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,7 +15,7 @@ from netlab.base.errors import NetlabError
 from netlab.base.values import is_number, to_python
 from netlab.network.trace import Trace
 from netlab.runs.replications import interval
-from netlab_course.answers import answer_in_words, error_in_words, is_stub
+from netlab_course.answers import answer_in_words, bare_word, error_in_words, is_stub
 from netlab_course.chapters.adaptive_video import settings
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, STALL_COST_MBPS, Player, experience_mbps
 from netlab_course.checks import Number, Result, Status
@@ -68,16 +69,16 @@ class Rule(Build):
 
 def _cached_player(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[str, Player]]:
     """Return a function that plays a video by a rule's class on each of these traces (by name) and returns the players
-    by the trace's name. If it is called again with the same class, as several conditions do, it returns the same
-    players.
+    by the trace's name. If it is called again with the same proxy of a grader, as for several conditions, it returns the
+    same players; a class of this process may have changed meanwhile.
     """
     last: list[tuple[type | RemoteObject, dict[str, Player]]] = []
 
     def play(rule: type | RemoteObject) -> dict[str, Player]:
         """Return the players of the videos by a rule's class, by the trace's name; they are played unless the last call
-        had the same class.
+        had the same proxy.
         """
-        if not last or last[0][0] is not rule:
+        if not last or last[0][0] is not rule or isinstance(rule, type):
             last[:] = [(rule, {name: settings.watch(rule, trace) for name, trace in traces.items()})]
         return last[0][1]
 
@@ -313,8 +314,8 @@ class BeginningsComparison(Build):
         return [
             Condition(
                 lambda found: _are_beginnings(found["begins_s"]),
-                f"There must be {MIN_SEEDS} to {MAX_SEEDS} different beginnings, even seconds below {LAST_BEGIN_S}.",
-                "begins_s is a list of whole numbers, all different, and none is negative.",
+                f"There must be {MIN_SEEDS} to {MAX_SEEDS} different beginnings at equal distances, even seconds below {LAST_BEGIN_S}.",
+                "begins_s is a list such as list(range(0, 96, 8)): none is left out for what it would show.",
                 lambda found: (
                     f"{len(set(found['begins_s']))} different of {len(found['begins_s'])}: {found['begins_s']}"
                 ),
@@ -332,7 +333,7 @@ class BeginningsComparison(Build):
                 lambda found: str(tuple(round(float(each), 3) for each in found["interval"])),
             ),
             Condition(
-                lambda found: found["verdict"] in places(found["interval"], 0.0),
+                lambda found: bare_word(found["verdict"]) in places(found["interval"], 0.0),
                 "The verdict must say where 0 is.",
                 f"It is one of {', '.join(VERDICTS)}: 0 is above the interval, inside it or below.",
                 lambda found: str(found["verdict"]),
@@ -346,6 +347,9 @@ class BeginningsComparison(Build):
         parts = ("begins_s", "differences", "interval", "verdict")
         if isinstance(answer, dict) and any(is_stub(answer.get(part)) for part in parts):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        rule = answer.get("rule") if isinstance(answer, dict) else None
+        if str(getattr(rule, "__module__", "")).startswith("netlab_course."):
+            return self._result(Status.FAILED, f"the rule must be a class of your own, got {answer_in_words(rule)}.")
         return super()._judge(answer)
 
     def _wrong_beginning(self, found: dict[str, Any]) -> float | None:
@@ -375,7 +379,8 @@ def _are_beginnings(begins_s: Sequence[float]) -> bool:
     exist = all(
         is_number(to_python(begin_s)) and 0 <= begin_s < LAST_BEGIN_S and begin_s % 2 == 0 for begin_s in begins_s
     )
-    return exist and MIN_SEEDS <= len(set(begins_s)) == len(begins_s) <= MAX_SEEDS
+    distances_s = {later_s - begin_s for begin_s, later_s in itertools.pairwise(sorted(begins_s))}
+    return exist and MIN_SEEDS <= len(set(begins_s)) == len(begins_s) <= MAX_SEEDS and len(distances_s) == 1
 
 
 def _is_interval_of(found: Sequence[float], differences: Sequence[float]) -> bool:

@@ -85,14 +85,14 @@ class Control(Build):
 
 def _with_cache(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
     """Return a function that makes the runs of a class by `make` and adds under "shared" the names of the class's own
-    attributes that changed meanwhile. If it is called again with the same class, as several conditions do, it returns
-    the same results.
+    attributes that changed meanwhile. If it is called again with the same proxy of a grader, as for several conditions,
+    it returns the same results; a class of this process may have changed meanwhile.
     """
     last: list[tuple[object, Runs]] = []
 
     def run_once(answer: Any) -> Runs:
-        """Return the results of the runs of a class, by name; they are made unless the last call had the same class."""
-        if not last or last[0][0] is not answer:
+        """Return the results of the runs of a class, by name; they are made unless the last call had the same proxy."""
+        if not last or last[0][0] is not answer or isinstance(answer, type):
             before = _class_state(answer)
             found = make(answer)
             shared = [name for name, state in _class_state(answer).items() if before.get(name) != state]
