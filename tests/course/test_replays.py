@@ -67,6 +67,7 @@ def test_all_seeds_are_repeated_if_there_is_time_and_the_outliers_if_not(monkeyp
     assert replays.invented_value(table, values, lambda _scenarios: {}) is None, "what cannot be repeated is believed"
 
 
+@pytest.mark.library
 def test_an_edited_run_or_scenario_is_found_when_the_run_is_made_again() -> None:
     def path(jitter_ms: float) -> nl.Topology:
         return nl.Topology(["a", "b"], links=[nl.Link("a", "b", rate_mbps=5, delay_ms=10, jitter_ms=jitter_ms)])

@@ -63,6 +63,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_helper: Shared
         yield [*command, "--root", str(classroom.SAMPLE)]
 
 
+@pytest.mark.slow
 def test_a_persons_points_stay_when_grading_is_repeated_without_naming_them(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

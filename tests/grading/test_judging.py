@@ -55,6 +55,7 @@ def test_each_condition_has_its_share_of_the_points() -> None:
         given_mark([1], 1, 1, 1)
 
 
+@pytest.mark.slow
 def test_message_about_an_answer_has_a_length_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A forged scenario may have as many mistakes as fit into a message, and each would be named on the student's page."""
     forged = {"value": {"run": {"topology": {"hosts": ["x"] * 20_000}, "traffic": [], "duration_s": 1}}}

@@ -64,6 +64,7 @@ def test_max_min_is_feasible_and_every_flow_has_a_bottleneck(network):
         ), f"{flow} has no bottleneck: rates {rates}, loads {load}, capacities {links}"
 
 
+@pytest.mark.slow
 @given(networks())
 def test_proportional_fairness_is_optimal(network):
     """At the optimum x no feasible y gains in sum: the largest sum of y/x is the number of flows."""

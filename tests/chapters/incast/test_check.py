@@ -218,6 +218,7 @@ def test_no_message_on_a_number_tells_its_side_but_that_of_a_known_mistake(token
     assert "packets on the path need no room" in failure_text(rooms, room(own, 2 * own.servers))
 
 
+@pytest.mark.slow
 def test_different_wrong_numbers_of_a_design_are_counted(chapter: Any, capsys: pytest.CaptureFixture[str]) -> None:
     own, seen = chapter.own, set()
 
