@@ -19,7 +19,7 @@ from netlab_course.chapters.incast.settings import ideal_ms
 from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
 from netlab_course.function_checks import Function
-from netlab_course.library_calls import NOT_COUNTED
+from netlab_course.library_calls import NOT_COUNTED, is_one_of
 from tests.chapters.checking import all_chapters, passes
 
 
@@ -160,3 +160,12 @@ def test_values_of_a_probe_are_the_students() -> None:
 def test_the_right_function_of_a_check_does_not_count_in_another_one(topic: Any, key: str) -> None:
     check = judging_checks(topic.begin())[key]
     assert NOT_COUNTED in check.judge(functools.partial(lambda right, **q: right(**q), check.reference)).sentences
+
+
+@pytest.mark.parametrize("filename", ["/x.py", "x.py", "<stdin>", "", "/a/chapters/b/check.py/c.py"])
+def test_a_function_from_a_file_of_any_name_is_the_students(filename: str) -> None:
+    made: dict[str, Any] = {}
+    source = "def limit(rate_mbps, payload_bytes):\n    return rate_mbps * payload_bytes / (payload_bytes + 42)"
+    exec(compile(source, filename, "exec"), made)  # noqa: S102 (the test's own code)
+    assert not is_one_of(made["limit"], [theory.udp_goodput_limit_mbps])
+    passes(limit(), made["limit"])
