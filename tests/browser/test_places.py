@@ -28,7 +28,7 @@ NAMES_ARE_WHOLE = f"{NAMES}.every(name => name.clientWidth > 0 && name.scrollWid
 SCROLLED = "document.querySelector('.jp-DirListing-content')"
 WIDE_PIXELS, NARROW_PIXELS, NARROW_WINDOW_PIXELS, LOW_WINDOW_PIXELS = 350, 260, 900, 480
 """The least width of the list in a wide window, the greatest in a narrow one, and that window's width and height."""
-NARROWINGS = 3
+NARROWINGS = 2
 """The window is made narrow so many times: JupyterLab's own column of names gets narrower each time."""
 LONG_LINES = "14_reliable_transfer.ipynb"
 """A chapter with lines of code that are wider than a narrow window."""
