@@ -168,6 +168,7 @@ def test_a_chapter_that_is_added_later_is_in_the_package_too() -> None:
     assert not (without / "netlab_course" / "chapters" / "sample").exists()
 
 
+@pytest.mark.slow
 def test_the_students_package_has_neither_checks_nor_the_grader(package: Path) -> None:
     names = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()}
     assert "netlab_course/chapters/udp_loss/settings.py" in names

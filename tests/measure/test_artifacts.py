@@ -281,6 +281,7 @@ if sys.argv[2] == "killed":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["killed", "ended"])
 def test_files_of_a_process_that_has_gone_are_cleared(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -80,6 +80,7 @@ def scatter_in_relaxations(sizes: str, number: str, seed: int = 1) -> float:
     return float(length * means.var(ddof=1) / means.mean() ** 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "number", "left"), [("equal", "fixed", 0.5), ("exponential", "fixed", 0.75), ("exponential", "work", 0.5)]
 )
