@@ -140,9 +140,8 @@ class Check:
         tries = self._count_tries(answer, result.status)
         counted = tries_in_words(tries, self._guesses) if result.status is Status.FAILED else ()
         if result.status is Status.PASSED and tries >= self.many_tries:
-            counted = (
-                f"It comes after {tries} wrong {self._guesses}, which your instructor sees: why is it this one?",
-            )
+            noun = self._guesses if tries > 1 else self._guesses.removesuffix("s")
+            counted = (f"It comes after {tries} wrong {noun}, which your instructor sees: why is it this one?",)
         replace(result, sentences=(*result.sentences, *counted, *remarks)).show(
             "netlab-remarked" if remarks else "", {WRONG_TRIES: tries} if tries else {}
         )

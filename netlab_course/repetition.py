@@ -11,7 +11,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -219,9 +219,7 @@ class Repetition(Build):
                 lambda found: any(shows(found.figure, each) for each in self._shown_intervals(found)),
                 "The figure must show your interval, from mean - half to mean + half.",
                 "my_figure.add_hrect(y0=..., y1=..., opacity=0.2), or error bars.",
-                lambda found: (
-                    f"{len(found.figure['bars'])} error bars, {len(found.figure['shapes']) // 4} lines or areas across it"
-                ),
+                lambda found: _marks_in_words(found.figure),
             ),
             Condition(
                 self._has_title,
@@ -440,3 +438,15 @@ class Repetition(Build):
             yield interval_of(numbers), f"this is the column {column} of all flows together"
             for flow, rows in rows_by_flow.items():
                 yield interval_of(numbers[rows]), f"this is the column {column} of the flow {flow}"
+
+
+def _marks_in_words(figure: Mapping[str, Any]) -> str:
+    """Return the error bars of a figure (in the form of `figure_numbers`) and the places of its lines and areas as text."""
+    # A line across the whole figure begins at 0 and ends at 1.
+    places_drawn = sorted({number for number in figure["shapes"] if number not in (0, 1)})
+    where = (
+        f"lines or areas at {', '.join(f'{number:.5g}' for number in places_drawn)}"
+        if places_drawn
+        else "no line or area"
+    )
+    return f"{len(figure['bars'])} error bars, and {where}"

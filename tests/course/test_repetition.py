@@ -458,3 +458,13 @@ def test_a_half_width_may_be_rounded_and_not_be_near(half: float, right: bool) -
 def test_a_band_beside_the_interval_or_of_the_standard_deviation_is_not_it(edges: tuple[float, float]) -> None:
     assert not shows({"bars": [], "shapes": list(edges), "traces": []}, (9.5612, 0.002))
     assert shows({"bars": [], "shapes": [9.559, 9.563], "traces": []}, (9.5612, 0.002)), "rounded to four digits"
+
+
+@pytest.mark.parametrize("check", parameters(WITH_FIGURE))
+def test_a_band_at_another_place_is_named_with_its_edges(check: Repetition) -> None:
+    answer = work(check)
+    elsewhere = figure(check.values(answer[0]), title=check.axis)
+    elsewhere.add_hrect(y0=-7, y1=-2.5)
+    assert "Seen: 0 error bars, and lines or areas at -7, -2.5" in failure_text(
+        check, [*answer[:2], elsewhere, answer[3]]
+    )
