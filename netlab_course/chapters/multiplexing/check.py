@@ -11,7 +11,7 @@ from netlab.network import topologies
 from netlab.network.link import LinkShape
 from netlab_course.chapters.multiplexing.settings import CROSSING, EMPTY_MS, L2_MBPS, longest_ms, transfer_and_ping
 from netlab_course.checks import Number
-from netlab_course.conditions import Condition, Measurement, traffic_in_words, traffic_items
+from netlab_course.conditions import Condition, Measurement, link_in_words, traffic_in_words, traffic_items
 from netlab_course.function_checks import Function
 from netlab_course.misconceptions import Misconception, slips
 from netlab_course.own_numbers import StudentValues
@@ -180,28 +180,37 @@ def _between_routers(run: Run) -> list[dict[str, Any]]:
     return [link for link in run.scenario["topology"]["links"] if {link["a"][0], link["b"][0]} == {"r"}]
 
 
-def _hosts_add_only_delay(run: Run) -> bool:
-    """Return whether all other links of a run have no rate, no queue and no loss, and a delay of at most 10 ms."""
+def _other_host_links(run: Run) -> list[dict[str, Any]]:
+    """Return the links of hosts in a run, as dicts of the scenario file, that have a rate, a queue or a loss, or a delay of
+    more than 10 ms.
+    """
     routers = _between_routers(run)
-    others = [link for link in run.scenario["topology"]["links"] if link not in routers]
-    allowed = {"a", "b", "delay_ms", "jitter_ms"}
-    shapes = [shape for link in others for shape in (link, link.get("reverse") or {})]
-    return all(
-        (value is None or name in {*allowed, "reverse"} or value == getattr(_PLAIN_LINK, name, value))
-        for shape in shapes
-        for name, value in shape.items()
-    ) and all((shape.get("delay_ms") or 0) <= MAX_HOST_DELAY_MS for shape in shapes)
+    allowed = {"a", "b", "delay_ms", "jitter_ms", "reverse"}
+
+    def adds_only_delay(shape: Mapping[str, Any]) -> bool:
+        """Return whether one direction of a link, as a dict of its fields, has no other field than a short delay."""
+        plain = (
+            value is None or name in allowed or value == getattr(_PLAIN_LINK, name, value)
+            for name, value in shape.items()
+        )
+        return all(plain) and (shape.get("delay_ms") or 0) <= MAX_HOST_DELAY_MS
+
+    return [
+        link
+        for link in run.scenario["topology"]["links"]
+        if link not in routers and not all(map(adds_only_delay, (link, link.get("reverse") or {})))
+    ]
 
 
-def _every_flow_has_jitter(run: Run) -> bool:
-    """Return whether each flow of a run crosses a link of a host with a jitter of `MIN_JITTER_MS` or more."""
+def _flows_without_jitter(run: Run) -> list[str]:
+    """Return the flows of a run, such as "h1-h9", that cross no link of a host with a jitter of `MIN_JITTER_MS` or more."""
     hosts = {
         end
         for link in run.scenario["topology"]["links"]
         for end in (link["a"], link["b"])
         if end.startswith("h") and (link.get("jitter_ms") or 0) >= MIN_JITTER_MS
     }
-    return all({flow["src"], flow["dst"]} & hosts for flow in traffic_items(run))
+    return [f"{flow['src']}-{flow['dst']}" for flow in traffic_items(run) if not {flow["src"], flow["dst"]} & hosts]
 
 
 def _bias() -> Measurement:
@@ -227,14 +236,14 @@ def _bias() -> Measurement:
                 ),
             ),
             Condition(
-                lambda run: _hosts_add_only_delay(run) and _every_flow_has_jitter(run),
+                lambda run: not _other_host_links(run) and not _flows_without_jitter(run),
                 f"A link of a host may have only jitter_ms and delay_ms, at most {MAX_HOST_DELAY_MS} ms, and each flow must cross "
                 f"one with a jitter_ms of {MIN_JITTER_MS:g} or more.",
                 "nl.Link(link.a, link.b, delay_ms=..., jitter_ms=...). Delay without jitter is the control run.",
                 lambda run: (
-                    "a flow without so much jitter"
-                    if _hosts_add_only_delay(run)
-                    else "another field, or a longer delay"
+                    link_in_words(_other_host_links(run)[0])
+                    if _other_host_links(run)
+                    else f"{_flows_without_jitter(run)[0]} without so much jitter"
                 ),
             ),
             Condition(
@@ -242,8 +251,8 @@ def _bias() -> Measurement:
                 lambda run: (
                     _draws_of_reno(run)
                     and _between_routers(run) == usual
-                    and _hosts_add_only_delay(run)
-                    and _every_flow_has_jitter(run)
+                    and not _other_host_links(run)
+                    and not _flows_without_jitter(run)
                     and _long_mbps(run) >= MIN_LONG_MBPS
                 ),
                 f"With the others, h1-h9 must get {MIN_LONG_MBPS} Mbit/s or more on average.",
