@@ -89,3 +89,11 @@ def test_an_edited_run_or_scenario_is_found_when_the_run_is_made_again() -> None
     pretended = replace(run, settings={**run.settings, "scenario": asked.scenario})
     assert replays.differs_when_run_again(pretended, replay)
     assert not replays.differs_when_run_again(pretended, lambda _scenarios: {}), "a machine that cannot run it"
+
+
+def test_a_table_whose_scenario_was_changed_cannot_be_compared_and_is_refused() -> None:
+    check = judging_checks(congestion_collapse.begin())["repeated"]
+    table, values = seed_table(check, [5.0, 5.1, 4.9])
+    table.attrs["scenario"] = {**table.attrs["scenario"], "note": 1}
+    told = replays.doubt_about_tables({"my_table": table}, values, "Mbit/s", lambda _scenarios: {})
+    assert told == f"the scenario of my_table cannot be run again: {replays.AS_MEASURED}"

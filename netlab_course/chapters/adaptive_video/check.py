@@ -347,6 +347,8 @@ class BeginningsComparison(Build):
         parts = ("begins_s", "differences", "interval", "verdict")
         if isinstance(answer, dict) and any(is_stub(answer.get(part)) for part in parts):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        # The rule's class may have changed since the last comparison.
+        self._last = ()
         rule = answer.get("rule") if isinstance(answer, dict) else None
         if str(getattr(rule, "__module__", "")).startswith("netlab_course."):
             return self._result(Status.FAILED, f"the rule must be a class of your own, got {answer_in_words(rule)}.")

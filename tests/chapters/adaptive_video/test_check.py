@@ -262,12 +262,15 @@ def finding(**fields: Any) -> dict[str, Any]:
         ({"interval": (1.2, 0.9)}, "must be that of the differences"),
         ({"verdict": "above"}, "must say where 0 is"),
         ({"differences": "none"}, "must be that of the differences"),
+        ({"begins_s": [*range(0, 14, 2), 16]}, "at equal distances"),
+        ({"rule": settings.Buffer}, "the rule must be a class of your own"),
     ],
 )
 def test_each_part_of_the_comparison_is_judged(fields: dict[str, Any], sentence: str) -> None:
     passes(comparison_check(), finding())
     passes(comparison_check(), finding(begins_s=list(np.arange(0.0, 16.0, 2.0))))
     passes(comparison_check(), finding(begins_s=np.arange(0, 16, 2)))
+    passes(comparison_check(), finding(verdict="Below."))
     assert sentence in failure_text(comparison_check(), finding(**fields))
 
 
