@@ -330,7 +330,7 @@ class Number(Check):
         sources = [*cell_history.answer_sources(self.key), cell_history.running_source()]
         values = [value for source in sources for value in cell_history.named_values(source)]
         used = next((str(getattr(value, "__name__", "")) for value in values if is_one_of(value, self.same_as)), "")
-        return f"its cell has netlab's {used}. {NOT_COUNTED}" if used else ""
+        return f"its cell uses {used}. {NOT_COUNTED}" if used else ""
 
     def tolerance_in_words(self) -> str:
         """Return the tolerance as text: the check's own words, or per cent, or the number's unit if 0 is right."""

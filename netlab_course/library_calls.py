@@ -21,10 +21,8 @@ _HOMES = ("netlab.theory.", "netlab.runs.replications", "netlab_course.chapters.
 """The beginnings of the names of modules whose functions compute answers."""
 _OPAQUE_CALL = OpaqueFunction.__call__.__code__
 _SEQUENCES = (tuple, list, np.ndarray)
-NOT_COUNTED = (
-    "This is netlab's own function, or has it inside, which does not count: write yours out, and compare elsewhere."
-)
-"""The sentence about an answer that is or has a function of netlab, which a grader withholds."""
+NOT_COUNTED = "An answer that uses netlab's own function does not count: write yours out, and compare in another cell."
+"""The sentence about an answer that is or calls a function of netlab, which a grader withholds."""
 MAX_RETURNED = 10_000
 """The number of returned values that are kept of one call; a loop may call netlab's functions without end."""
 
@@ -48,16 +46,19 @@ def is_netlabs_own(
     # A cache would return the value without a call.
     function = inspect.unwrap(function)
     given = list(trials)
-    codes = {inspect.unwrap(each).__code__ for each in same_as}
+    codes = _codes_of(same_as)
     return bool(given) and all(_relies_on_netlab(function, arguments, limit_s, codes) for arguments in given)
 
 
 def is_one_of(value: object, same_as: Sequence[Callable[..., object]]) -> bool:
     """Return whether a value is one of these functions, perhaps under another name, or a function of a chapter's checks."""
     code = getattr(value, "__code__", None)
-    return isinstance(code, CodeType) and (
-        _is_of_checks(code) or any(code is inspect.unwrap(each).__code__ for each in same_as)
-    )
+    return isinstance(code, CodeType) and (_is_of_checks(code) or code in _codes_of(same_as))
+
+
+def _codes_of(functions: Iterable[Callable[..., object]]) -> set[CodeType]:
+    """Return the codes of functions, below their decorators."""
+    return {inspect.unwrap(each).__code__ for each in functions}
 
 
 def _is_of_checks(code: CodeType) -> bool:
@@ -75,7 +76,7 @@ def calls_one_of(
     """Return whether a function, called with these arguments by name, calls one of `same_as`; False if it raises an error
     or takes longer than `limit_s` seconds.
     """
-    codes = {inspect.unwrap(each).__code__ for each in same_as}
+    codes = _codes_of(same_as)
     returned: list[tuple[CodeType, object]] = []
     with contextlib.suppress(Exception, TimeIsUpError), _record_returned(returned, codes):
         call_within(limit_s, function, **arguments)

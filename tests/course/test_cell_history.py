@@ -133,9 +133,11 @@ def test_a_number_from_netlabs_own_function_does_not_count(notebook: Notebook) -
         f"f = nl.theory.runs_needed\nneeded = next(map(f, *([each] for each in {numbers})))",
     ):
         notebook.run(source, "needed")
-        assert "its cell has netlab's runs_needed. This is netlab's own function" in notebook.run(check, "needed-check")
+        assert "its cell uses runs_needed. An answer that uses netlab's own function" in notebook.run(
+            check, "needed-check"
+        )
     given_there = f"chapter.check.runs(nl.theory.runs_needed{numbers})"
-    assert "its cell has netlab's runs_needed" in notebook.run(given_there, "needed-check")
+    assert "its cell uses runs_needed" in notebook.run(given_there, "needed-check")
     number = notebook.run("print(needed)")
     notebook.run(f"def runs_needed(*_given):\n    return {number}\nneeded = runs_needed{numbers}", "needed")
     assert "✓ number of runs" in notebook.run(check, "needed-check"), "a function of the student's with the same name"

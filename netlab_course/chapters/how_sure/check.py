@@ -21,7 +21,6 @@ from netlab_course.conditions import Build, Condition
 from netlab_course.function_checks import Function
 from netlab_course.misconceptions import Misconception, slips
 from netlab_course.own_numbers import StudentValues
-from netlab_course.rearranged_tables import with_seed_column
 from netlab_course.repeated_tables import as_repeated_table
 from netlab_course.scenario_differences import repeats
 
@@ -309,13 +308,11 @@ def _parse_decision(answer: object) -> QueueChoice | str:
         return f'the first must be a dictionary with a table for "A", "B" and "C", got {answer_in_words(tables)}.'
     whole = {}
     for queue, part in tables.items():
-        table = with_seed_column(part) if isinstance(part, pd.DataFrame) else part
-        if isinstance(table, pd.DataFrame) and "scenarios" in table.attrs:
-            table = as_repeated_table(table, f"the table of {queue}")
+        table = as_repeated_table(part, f"the table of {queue}")
         if isinstance(table, str):
             return table
-        if not (isinstance(table, pd.DataFrame) and {"seed", "loss_rate"} <= set(table) and "scenario" in table.attrs):
-            return f"the table of {queue} must be what nl.repeat(...) returned, got {answer_in_words(part)}."
+        if "loss_rate" not in table:
+            return f"the table of {queue} must have its column loss_rate."
         whole[queue] = table
     try:
         mean, half = (float(number) for number in given)

@@ -59,7 +59,8 @@ def chapter() -> Any:
 def table(chapter: Any, queue: str, loss_rate: float, seeds: range, offset: float = 0.0) -> pd.DataFrame:
     """Return a table as from `nl.repeat`: each seed adds the same random part to every queue, and a small part of the queue's own."""
     luck = [SCATTER * np.sin(7 * seed) + 0.0002 * np.cos(11 * seed + offset) for seed in seeds]
-    found = pd.DataFrame({"seed": list(seeds), "loss_rate": [loss_rate + each for each in luck]})
+    losses = [loss_rate + each for each in luck]
+    found = pd.DataFrame({"seed": list(seeds), "flow": "h1-h2", "loss_rate": losses, "error": None})
     found.attrs["scenario"] = chapter.settings.candidate(chapter.own, queue).to_dict()
     return found
 
@@ -148,7 +149,7 @@ def test_answer_of_the_wrong_form_is_reported(chapter: Any) -> None:
     decide = judging_checks(chapter)["decision"]
     assert "a list of three" in failure_text(decide, [found, (0.1, 0.2)])
     assert 'a table for "A", "B" and "C"' in failure_text(decide, [{"A": found["A"]}, (0.1, 0.2), "A"])
-    assert "what nl.repeat(...) returned" in failure_text(decide, [no_table, (0.1, 0.2), "A"])
+    assert "must be the table that nl.repeat(...) returns" in failure_text(decide, [no_table, (0.1, 0.2), "A"])
     assert "mean and half width" in failure_text(decide, [found, 0.1, "A"])
     assert "one of 'A', 'B', 'C'" in failure_text(decide, [found, (0.1, 0.2), "D"])
 
