@@ -213,16 +213,17 @@ class Check:
         return result
 
     def verdict(self, answer: object) -> Result:
-        """Return the verdict that a notebook shows: that of `judge`, but failed if an answer that it passes has numbers
-        that were not measured. A grader, which makes all measurements itself, calls `judge`.
+        """Return the verdict that a notebook shows: that of `judge`, but failed if an answer that it passes is netlab's
+        own or has numbers that were not measured. A grader, which withholds netlab's functions and makes all
+        measurements itself, calls `judge`.
         """
         result = self.judge(answer)
-        doubt = self.doubt_about_numbers(answer) if result.status is Status.PASSED else ""
+        doubt = self.doubt_about_origin(answer) if result.status is Status.PASSED else ""
         return self._result(Status.FAILED, doubt) if doubt else result
 
-    def doubt_about_numbers(self, answer: object) -> str:  # noqa: ARG002 (a subclass looks at it)
-        """Return a sentence on numbers in a right answer that cannot be measured, or are others when they are measured
-        again; "" if there are none, as for this base class.
+    def doubt_about_origin(self, answer: object) -> str:  # noqa: ARG002 (a subclass looks at it)
+        """Return a sentence on a right answer that is netlab's own, or on numbers in it that cannot be measured or are
+        others when they are measured again; "" if there is no such doubt, as for this base class.
         """
         return ""
 
@@ -323,7 +324,7 @@ class Number(Check):
         number = None if is_stub(answer) else as_number(answer)[0]
         return number is not None and self.harmless is not None and self.harmless(number)
 
-    def doubt_about_numbers(self, answer: object) -> str:  # noqa: ARG002 (it is about the cell that defines the answer)
+    def doubt_about_origin(self, answer: object) -> str:  # noqa: ARG002 (it is about the cell that defines the answer)
         """Return a sentence if the notebook's cell that defines the answer, or the check's own, names a function of
         `same_as`, which a grader withholds; "" if not.
         """

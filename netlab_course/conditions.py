@@ -171,7 +171,7 @@ class Measurement(Build):
             return self._result(Status.FAILED, *result.sentences, *run.failed_commands())
         return result
 
-    def doubt_about_numbers(self, answer: object) -> str:
+    def doubt_about_origin(self, answer: object) -> str:
         """Return a sentence on a run whose flows, intervals or queues are others when its scenario is run again; "" if they
         are the same or it cannot be.
         """

@@ -122,11 +122,14 @@ class Function(Check):
                 return failure
         trials = f"all {len(self.cases)} trials agree within {self.tolerance_in_words()}"
         example = with_unit(self.reference(**self.cases[0]), self.unit)
-        result = f"{trials}; for {self.words(self.cases[0])} it gives {example}."
-        trials_again = (self.arguments(case) for case in self.cases)
-        if is_netlabs_own(answer, trials_again, MAX_CALL_S, self.same_as):
-            return self._result(Status.FAILED, f"{trials}.", NOT_COUNTED)
-        return self._result(Status.PASSED, result, self.right)
+        return self._result(Status.PASSED, f"{trials}; for {self.words(self.cases[0])} it gives {example}.", self.right)
+
+    def doubt_about_origin(self, answer: object) -> str:
+        """Return a sentence if a right function is netlab's own or calls netlab's in each trial; "" if not."""
+        trials = (self.arguments(case) for case in self.cases)
+        if not callable(answer) or not is_netlabs_own(answer, trials, MAX_CALL_S, self.same_as):
+            return ""
+        return f"all {len(self.cases)} trials agree. {NOT_COUNTED}"
 
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
         """Return the verdict if the student's function fails in the trial with the arguments `case` or is not written

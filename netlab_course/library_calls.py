@@ -40,9 +40,6 @@ def is_netlabs_own(
     """
     if str(getattr(function, "__module__", "")).partition(".")[0] in {"netlab", "netlab_course"}:
         return True
-    # A grader's stand-in, which has one result for each trial, cannot be called again.
-    if type(function).__module__.partition(".")[0] in {"netlab_classroom", "netlab_user_code"}:
-        return False
     # A cache would return the value without a call.
     function = inspect.unwrap(function)
     given = list(trials)
@@ -74,11 +71,11 @@ def calls_one_of(
     same_as: Sequence[Callable[..., object]],
 ) -> bool:
     """Return whether a function, called with these arguments by name, calls one of `same_as`; False if it raises an error
-    or takes longer than `limit_s` seconds.
+    or takes longer than `limit_s` seconds. What it prints is discarded.
     """
     codes = _codes_of(same_as)
     returned: list[tuple[CodeType, object]] = []
-    with contextlib.suppress(Exception, TimeIsUpError), _record_returned(returned, codes):
+    with contextlib.suppress(Exception, TimeIsUpError), _recorded_silently(returned, codes):
         call_within(limit_s, function, **arguments)
     return any(code in codes for code, _ in returned)
 
@@ -92,7 +89,7 @@ def _relies_on_netlab(
     """
     returned: list[tuple[CodeType, object]] = []
     try:
-        with contextlib.redirect_stdout(io.StringIO()), _record_returned(returned, codes):
+        with _recorded_silently(returned, codes):
             value = call_within(limit_s, function, **arguments)
     except (Exception, TimeIsUpError):  # noqa: BLE001 (the trial was right before: what happens now is no verdict)
         return False
@@ -109,10 +106,10 @@ def _same(value: object, returned: object) -> bool:
 
 
 @contextlib.contextmanager
-def _record_returned(returned: list[tuple[CodeType, object]], codes: Collection[CodeType]) -> Iterator[None]:
+def _recorded_silently(returned: list[tuple[CodeType, object]], codes: Collection[CodeType]) -> Iterator[None]:
     """Append to the list a pair of code and value for each function of netlab that returns while the context lasts, and
     for each that has one of these codes, except those that are called through an opaque function, whose values a student
-    is to use.
+    is to use. What is printed meanwhile is discarded: the student has seen it in the trials before.
     """
     hidden = 0
 
@@ -129,7 +126,8 @@ def _record_returned(returned: list[tuple[CodeType, object]], codes: Collection[
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        yield
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
     finally:
         sys.setprofile(before)
 

@@ -34,7 +34,7 @@ class MeasuredTables(Build):
         """
         raise NotImplementedError
 
-    def doubt_about_numbers(self, answer: object) -> str:
+    def doubt_about_origin(self, answer: object) -> str:
         """Return a sentence on a table with values that are others when some of its seeds are run again, or with seeds
         chosen by their results; "" if there is none.
         """

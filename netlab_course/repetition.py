@@ -299,7 +299,7 @@ class Repetition(Build):
             more.append(MORE_SEEDS)
         return self._result(result.status, first, self._theory_in_words(found), *more)
 
-    def doubt_about_numbers(self, answer: object) -> str:
+    def doubt_about_origin(self, answer: object) -> str:
         """Return a sentence on a verdict that is not the one of the student's own interval, or on a table whose values
         are below what is possible, or are others when some of its seeds are run again; "" if there are none.
         """

@@ -144,13 +144,13 @@ class SampleSize(MeasuredTables):
         """Return the unit of the values that are compared when runs are made again, and their functions."""
         return self.unit, (self.values,)
 
-    def doubt_about_numbers(self, answer: object) -> str:
+    def doubt_about_origin(self, answer: object) -> str:
         """Return a sentence on seeds of the pilot or of the planned runs that may be chosen, or on values that are others
         when some of the seeds are run again; "" if there is none.
         """
         table = self._tables(answer).get("my_table")
         gaps = "" if table is None else replays.seeds_in_a_row_problem(table, "my_table")
-        return gaps or super().doubt_about_numbers(answer)
+        return gaps or super().doubt_about_origin(answer)
 
     def _wrong_guess(self, answer: object) -> str:
         """Return the word in a failed answer if it is wrong; "" if it is right, cannot be judged yet (a table of one

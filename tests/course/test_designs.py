@@ -222,8 +222,8 @@ def test_hosts_that_swap_some_of_their_goodput_are_refused_in_a_notebook() -> No
     """The sums are the same then, but the scatter of each host is not."""
     measured = table(12)
     check = replace(CHECK, replay=replay_of(measured))
-    assert not check.doubt_about_numbers([measured, 2, 2, measured, "supported"])
+    assert not check.doubt_about_origin([measured, 2, 2, measured, "supported"])
     shift = np.tile([0.3, -0.3], 12)
     swapped = measured.assign(goodput_mbps=measured["goodput_mbps"] + shift)
-    told = check.doubt_about_numbers([measured, 2, 2, swapped, "supported"])
+    told = check.doubt_about_origin([measured, 2, 2, swapped, "supported"])
     assert "in my_table, and" in told and "when it is run again" in told

@@ -61,7 +61,7 @@ def test_a_right_function_passes() -> None:
 def test_netlabs_own_function_does_not_count() -> None:
     own = theory.bdp_bytes
     check = Function(name="BDP", reference=own, cases=[{"rate_mbps": 5, "rtt_ms": 40}], unit="bytes", tolerance=0.001)
-    heard = verdict_text(check.judge(own))
+    heard = verdict_text(check.verdict(own))
     assert heard.startswith("✗") and "does not count: write yours out" in heard
     assert "count" not in verdict_text(check.judge(lambda rate_mbps, rtt_ms: rate_mbps * rtt_ms * 125))
 

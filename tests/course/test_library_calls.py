@@ -104,21 +104,21 @@ BORROWED: dict[str, tuple[Function, Callable[..., Any]]] = {
 @pytest.mark.parametrize("way", BORROWED)
 def test_a_library_function_used_by_an_answer_is_found(way: str, capsys: pytest.CaptureFixture[str]) -> None:
     check, answer = BORROWED[way]
-    told = check.judge(answer)
-    assert told.status is Status.FAILED and NOT_COUNTED in told.sentences
+    told = check.verdict(answer)
+    assert told.status is Status.FAILED and NOT_COUNTED in str(told)
     assert capsys.readouterr().out.count("a line") in (0, len(check.cases)), "no line is printed twice"
 
 
 @pytest.mark.parametrize("answer", [written_out, of_a_building_block, lambda **q: 1.0 * written_out(**q)])
 def test_a_function_that_is_written_out_counts(answer: Callable[..., Any]) -> None:
     passes(limit(), answer)
-    assert NOT_COUNTED not in limit().judge(answer).sentences
+    assert NOT_COUNTED not in str(limit().verdict(answer))
 
 
 def test_an_interval_that_is_written_out_counts() -> None:
     check = judging_checks(how_sure.begin())["interval"]
     passes(check, interval_written_out)
-    assert NOT_COUNTED not in check.judge(interval_written_out).sentences
+    assert NOT_COUNTED not in str(check.verdict(interval_written_out))
 
 
 def test_a_function_that_answers_once_only_counts() -> None:
@@ -129,7 +129,7 @@ def test_a_function_that_answers_once_only_counts() -> None:
         left.pop()
         return written_out(rate_mbps, payload_bytes)
 
-    assert NOT_COUNTED not in limit().judge(once).sentences
+    assert NOT_COUNTED not in str(limit().verdict(once))
 
 
 def test_values_of_a_probe_are_the_students() -> None:
@@ -143,7 +143,7 @@ def test_values_of_a_probe_are_the_students() -> None:
     )
     answer: Callable[..., Any] = lambda probe: max(probe(servers) for servers in (1, 2))  # noqa: E731
     passes(check, answer)
-    assert NOT_COUNTED not in check.judge(answer).sentences
+    assert NOT_COUNTED not in str(check.verdict(answer))
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_values_of_a_probe_are_the_students() -> None:
 )
 def test_the_right_function_of_a_check_does_not_count_in_another_one(topic: Any, key: str) -> None:
     check = judging_checks(topic.begin())[key]
-    assert NOT_COUNTED in check.judge(functools.partial(lambda right, **q: right(**q), check.reference)).sentences
+    assert NOT_COUNTED in str(check.verdict(functools.partial(lambda right, **q: right(**q), check.reference)))
 
 
 @pytest.mark.parametrize("filename", ["/x.py", "x.py", "<stdin>", "", "/a/chapters/b/check.py/c.py"])

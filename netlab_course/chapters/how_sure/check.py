@@ -272,7 +272,7 @@ class Decision(Build):
     replay: replays.Replay = replays.run_again
     """Runs some seeds of a table again, to see that its numbers were measured."""
 
-    def doubt_about_numbers(self, answer: object) -> str:
+    def doubt_about_origin(self, answer: object) -> str:
         """Return a sentence on a table with gaps between its seeds, or with a loss rate that is another one when the seed is
         run again; "" if there is none. Which seeds in a row a student takes is a part of the exercise.
         """

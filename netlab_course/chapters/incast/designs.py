@@ -175,7 +175,7 @@ class Design(Build):
         found = self._parse(answer)
         return "" if isinstance(found, str) or math.isnan(found.number) or self.is_found(found) else f"{found.number:g}"
 
-    def doubt_about_numbers(self, answer: object) -> str:
+    def doubt_about_origin(self, answer: object) -> str:
         """Return a sentence on runs with other seeds than the exercise's, which may be chosen by luck, or with times
         that are impossible or that the same runs do not give again; "" if there are none.
         """

@@ -88,24 +88,22 @@ class Transfer(Function):
                     f"Not written yet: {still}." if still else complaint[1],
                 )
         all_pass = f"all {len(self.cases)} schedules: each piece is delivered once, in order."
-        if not self._is_written_out(answer) or self._delegates(answer):
-            return self._result(Status.FAILED, all_pass, NOT_COUNTED)
         return self._result(Status.PASSED, all_pass, self.right)
 
+    def doubt_about_origin(self, answer: object) -> str:
+        """Return a sentence if a right protocol takes or calls a method of netlab's; "" if not."""
+        if not callable(answer) or (self._is_written_out(answer) and not self._delegates(answer)):
+            return ""
+        return f"it survives all {len(self.cases)} schedules. {NOT_COUNTED}"
+
     def _is_written_out(self, answer: Callable[..., Any]) -> bool:
-        """Return whether no end of a protocol that the student had to write takes a method from netlab; True for the
-        recorded results of a grader.
-        """
+        """Return whether no end of a protocol that the student had to write takes a method from netlab."""
         ends = [getattr(answer, end, None) for end in self.written]
         methods = [getattr(end, name, None) for end in ends for name in PROGRAM_METHODS]
         return not any(str(getattr(method, "__module__", "")).startswith("netlab") for method in methods)
 
     def _delegates(self, answer: Callable[..., Any]) -> bool:
-        """Return whether a protocol calls a method of `same_as` in its first schedule, as an object inside an end does;
-        False for the recorded results of a grader.
-        """
-        if all(getattr(answer, end, None) is None for end in self.written):
-            return False
+        """Return whether a protocol calls a method of `same_as` in its first schedule, as an object inside an end does."""
         methods = [each for each in self.same_as if "." in each.__qualname__]
         return calls_one_of(answer, self.arguments(self.cases[0]), MAX_CALL_S, methods)
 

@@ -197,7 +197,7 @@ def test_a_table_with_seeds_left_out_is_refused_in_a_notebook(chapter: Any) -> N
     fewer = found["A"][found["A"]["seed"] != found["A"]["seed"].iloc[-2]]
     fewer.attrs = found["A"].attrs
     told = str(
-        replace(judging_checks(chapter)["decision"], replay=no_replay).doubt_about_numbers(
+        replace(judging_checks(chapter)["decision"], replay=no_replay).doubt_about_origin(
             [{**found, "A": fewer}, (1, 1), "B"]
         )
     )
