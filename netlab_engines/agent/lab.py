@@ -348,12 +348,12 @@ class LabAgent:
                 **self._moment(),
             }
 
-    def totals(self, label: str) -> TotalsReply:
-        """Return a dict of the item of traffic with this label ("item"), its totals so far ("totals", None if it has
-        not begun) and the time ("now_s", s from the run's start). Raises RunError if a thread of the agent has failed,
-        KeyError if there is no such item.
+    def totals(self, label: str, until_s: float) -> TotalsReply:
+        """Let network time pass as `advance` does, and return a dict of the item of traffic with this label ("item"),
+        its totals so far ("totals", None if it has not begun) and the time ("now_s", s from the run's start). Raises
+        RunError if a thread of the agent has failed, KeyError if there is no such item.
         """
-        self._failures.check()
+        self.advance(until_s, None)
         with self._lock:
             flow = self._flows[label]
             has_begun = self._origin_s + flow.start_s < time.monotonic()

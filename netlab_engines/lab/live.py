@@ -278,12 +278,12 @@ class Lab:
         if not (is_number(limit_s) and 0 <= limit_s <= MAX_ADVANCE_S):
             raise ScenarioError([f"limit_s must be from 0 to {MAX_ADVANCE_S:g}, got {short_repr(limit_s)}"])
         began_s = now_s = self.now_s
-        found, fastest_bytes_s = self._progress(flow.label), 0.0
+        found, fastest_bytes_s = self._progress(flow.label, now_s), 0.0
         while found.end_s is None and now_s < began_s + limit_s - 1e-9:
             look_s = flow_ends.next_look_s(now_s - began_s, now_s, found.rest_bytes, fastest_bytes_s)
             last_progress, before_s = found, now_s
-            self.advance(min(look_s, began_s + limit_s) - now_s)
-            found, now_s = self._progress(flow.label), self.now_s
+            found = self._progress(flow.label, min(look_s, began_s + limit_s))
+            now_s = self.session.now_s
             arrived_bytes = found.received_bytes - last_progress.received_bytes
             fastest_bytes_s = max(fastest_bytes_s, arrived_bytes / max(now_s - before_s, flow_ends.GRID_S))
         return found.end_s
@@ -404,16 +404,16 @@ class Lab:
         """A table with a row for each queue and each interval since the start, in the form of `Run.queues`."""
         return self.run.queues
 
-    def _progress(self, label: str) -> flow_ends.Progress:
-        """Return the bytes of the flow with this label that have arrived and that have not, and when its last one
-        arrived (s of network time, None before), as the network tells now or told before it was closed. Raises
-        ScenarioError if the flow has no last byte.
+    def _progress(self, label: str, until_s: float) -> flow_ends.Progress:
+        """Let network time pass until `until_s` in s, and return the bytes of the flow with this label that have arrived
+        and that have not, and when its last one arrived (s of network time, None before), as the network tells then or
+        told before it was closed. Raises ScenarioError if the flow has no last byte.
         """
         if self.closed:
             item = next(each for each in self._items if each["label"] == label)
             totals = next((each for each in self._totals["flows"] if each["flow"] == label), None)
             return flow_ends.progress(item, totals)
-        answer = self.session.request().totals(label=label)
+        answer = self.session.request().totals(label=label, until_s=until_s)
         return flow_ends.progress(answer["item"], answer["totals"])
 
     def _refresh(self) -> None:

@@ -70,6 +70,7 @@ class LibrarySession:
         self._end = weakref.finalize(self, _end, program, self._resources)
         self._taps: dict[str, list[int]] = {}
         self._partial_frame = b""
+        self._num_awaited = 0
         self._interrupted = False
         self._on_message: OnMessage | None = None
         self._on_wait: OnWait | None = None
@@ -175,16 +176,8 @@ class LibrarySession:
         s}; `interrupt` ends it early, and a time that has passed is now. Raises RunError if the program fails or the
         lab is closed.
         """
-        until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
-        while True:
-            wall_s = time.monotonic()
-            part_ns = min(until_ns, self._answers.now_ns + self._part_ns)
-            self._run_commands(part_ns, progress_s)
-            self._advance_to(part_ns, progress_s)
-            if part_ns == until_ns or self._interrupted:
-                return self._time()
-            longer = time.monotonic() - wall_s < PART_S
-            self._part_ns = self._part_ns * 2 if longer else max(FIRST_PART_NS, self._part_ns // 2)
+        self._advance_in_parts(until_s, progress_s)
+        return self._time()
 
     def finish(self, until_s: float) -> TimeReply:
         """Make the commands and changes planned until `until_s`, in s from the run's start, wait until packets in
@@ -230,11 +223,12 @@ class LibrarySession:
             },
         )
 
-    def totals(self, label: str) -> TotalsReply:
-        """Return a dict of the item of traffic with this label ("item"), its totals so far ("totals", None if it has
-        not begun) and the time ("now_s", s from the run's start). Raises StopIteration if there is no such item.
+    def totals(self, label: str, until_s: float) -> TotalsReply:
+        """Let network time pass as `advance` does, and return a dict of the item of traffic with this label ("item"),
+        its totals so far ("totals", None if it has not begun) and the time ("now_s", s from the run's start). Raises
+        StopIteration if there is no such item.
         """
-        self._read_totals()
+        self._advance_in_parts(until_s, None, reads_totals=True)
         items = self._plan["traffic"]
         number = next(number for number, item in enumerate(items) if item["label"] == label)
         has_begun = items[number]["start_s"] < self._answers.now_ns / NS_PER_S
@@ -331,13 +325,37 @@ class LibrarySession:
         """
         self._send(Request.ADVANCE, kernel_requests.advance(self._answers.now_ns, None))
 
-    def _advance_to(self, until_ns: int, progress_s: float | None) -> None:
+    def _advance_in_parts(self, until_s: float, progress_s: float | None, *, reads_totals: bool = False) -> None:
+        """Let network time pass until `until_s` in s from the run's start, or until the end of the part during which
+        `interrupt` was called, with planned changes and commands at their times and progress messages every
+        `progress_s` s (None: none); with `reads_totals`, the answers have the totals of all flows at that time. Raises
+        RunError if the program fails.
+        """
+        until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
+        while True:
+            wall_s = time.monotonic()
+            part_ns = min(until_ns, self._answers.now_ns + self._part_ns)
+            self._run_commands(part_ns, progress_s)
+            self._advance_to(part_ns, progress_s, reads_totals=reads_totals)
+            if part_ns == until_ns or self._interrupted:
+                return
+            longer = time.monotonic() - wall_s < PART_S
+            self._part_ns = self._part_ns * 2 if longer else max(FIRST_PART_NS, self._part_ns // 2)
+
+    def _advance_to(self, until_ns: int, progress_s: float | None, *, reads_totals: bool = False) -> None:
         """Let network time pass until `until_ns` in ns from the run's start, with the planned changes of links at their
-        times, and progress messages every `progress_s` s (None: none); return when it has passed. Raises RunError if
-        the program fails or has ended.
+        times, and progress messages every `progress_s` s (None: none), and then, with `reads_totals`, get the totals of
+        all flows; return when it has passed. Raises RunError if the program fails or has ended.
         """
         kernel_requests.add_changes(self._requests, until_ns)
-        self._send(Request.ADVANCE, kernel_requests.advance(until_ns, progress_s))
+        moment = kernel_requests.advance(until_ns, progress_s)
+        if not reads_totals:
+            self._send(Request.ADVANCE, moment)
+            return
+        # Both in one message: to switch between two processes takes longer than most requests.
+        self._requests.add(Request.ADVANCE, moment)
+        self._answers.forget_totals()
+        self._send(Request.TABLES, num_answers=2)
 
     def _run_commands(self, until_ns: int, progress_s: float | None) -> None:
         """Run each planned command whose time is at most `until_ns`, in ns from the run's start, at its time: network
@@ -352,18 +370,19 @@ class LibrarySession:
         """Return the network time in s from the run's start, as of the program's last answer."""
         return {"now_s": self._answers.now_ns / NS_PER_S}
 
-    def _send(self, kind: int, payload: bytes = b"") -> None:
+    def _send(self, kind: int, payload: bytes = b"", *, num_answers: int = 1) -> None:
         """Send the program the requests that were added and then one of this kind (a number of `enum request`) with the
-        bytes `payload`; process its answers until it has done this one. If the program fails or has ended, close the
-        lab and raise RunError, which is also raised if the lab is closed.
+        bytes `payload`; process its answers until it has done this one. `num_answers` is the number of these requests
+        that the program ends with the time. If the program fails or has ended, close the lab and raise RunError, which
+        is also raised if the lab is closed.
         """
         if self.closed:
             raise RunError("This lab is closed; open another with netlab.live(...).")
         self._requests.add(kind, payload)
         self._program.send(self._requests.take())
-        self._has_answer = False
+        self._num_awaited = num_answers
         self._program.listen(self._take, self._on_wait)
-        if self._answers.failure is not None or not self._has_answer:
+        if self._answers.failure is not None or self._num_awaited:
             ending = self._program.close()
             self.close()
             if self._answers.failure is None:
@@ -389,11 +408,14 @@ class LibrarySession:
                 self._reply(payload)
                 continue
             self._answers.take(kind, payload)
-            self._has_answer = self._has_answer or kind in (Answer.NOW, Answer.FAILED)
+            if kind == Answer.NOW:
+                self._num_awaited -= 1
+            elif kind == Answer.FAILED:
+                self._num_awaited = 0
         self._partial_frame = data[at:]
         if self._on_message is not None and self._answers.progress_s > told_s:
             self._on_message({"progress_s": self._answers.progress_s})
-        return self._has_answer
+        return not self._num_awaited
 
     def _reply(self, question: bytes) -> None:
         """Let the user's own Python answer `question`, the bytes of one of the kernel's questions, and send the reply;

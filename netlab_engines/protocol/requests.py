@@ -127,9 +127,9 @@ class LabRequests(Protocol):
         connections and the first `queues` rows of queues, which the caller has already.
         """
 
-    def totals(self, label: str) -> TotalsReply:
-        """Return the item of traffic with this label and its totals so far, which takes less time than `tables`; the
-        totals are None if it has not begun.
+    def totals(self, label: str, until_s: float) -> TotalsReply:
+        """Let network time pass until `until_s`, as `advance` does, and return the item of traffic with this label and
+        its totals so far, which takes less time than `tables`; the totals are None if it has not begun.
         """
 
     def start(self, item: Item) -> StartReply:

@@ -153,8 +153,10 @@ def test_totals_of_one_flow_are_those_of_the_tables(engine: str) -> None:
         lab.advance(0.5)
         tables = lab.session.request().tables(streams=0, queues=0)
         for flow, item in zip(flows, tables["items"], strict=True):
-            answer = lab.session.request().totals(label=flow.label)
+            answer = lab.session.request().totals(label=flow.label, until_s=0.5)
             assert answer["item"] == item
             expected = [each for each in tables["flows"] if each["flow"] == flow.label]
             assert [answer["totals"]] == (expected or [None])
         assert [each["flow"] for each in tables["flows"]] == [flow.label for flow in flows[:2]], "UDP starts after 1 s"
+        later = lab.session.request().totals(label=flows[2].label, until_s=2)
+        assert later["now_s"] == 2 and later["totals"] is not None, "time passes before the totals are read"
