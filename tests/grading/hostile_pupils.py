@@ -17,17 +17,8 @@ from tests.grading.classroom import (
     pupil_with_answers,
     pupil_with_bytes,
     pupil_with_change,
+    with_some_as_one,
 )
-
-
-def pupils_as_one(pupils: list[Pupil]) -> Pupil:
-    """Return one student with the answers of these, who differ from the right ones in different exercises."""
-    answers = {key: answer for pupil in pupils for key, answer in pupil.answers.items()}
-    assert len(answers) == sum(len(pupil.answers) for pupil in pupils), "two answers to an exercise"
-    assert not any(pupil.flags or pupil.token for pupil in pupils), "a flag must be that of one answer"
-    expected = {key: pupil.expected[key] for pupil in pupils for key in pupil.answers}
-    kinds = tuple(kind for pupil in pupils for kind in pupil.kinds)
-    return pupil_with_answers("_and_".join(pupil.name for pupil in pupils), answers, expected, kinds=kinds)
 
 
 def _forged_checks(document: Any) -> Any:
@@ -45,8 +36,12 @@ COMBINED_ATTACKS = [
     ("deep", "by_formula", "many_runs", "environment"),
     ("library_answer", "becomes_root", "markup"),
     ("nan", "network"),
+    ("looks_around", "loops"),
+    ("kernel_calls", "memory_bomb"),
+    ("reads_others", "forges_messages"),
+    ("sleeps", "fork_bomb"),
 ]
-"""Each tuple names students of `hostile` who are graded as one, because grading a student takes 3 s; each exercise runs alone."""
+"""Each tuple names students of `hostile` who are graded as one."""
 
 
 CRASH_MARK = ("crashed", 0)
@@ -211,9 +206,7 @@ def hostile(victim: Path) -> list[Pupil]:
         *more_hostile(),
         Pupil("huge", write_huge_file, UNREADABLE_MARKS),
     ]
-    alone = {pupil.name: pupil for pupil in pupils}
-    together = [pupils_as_one([alone.pop(name) for name in names]) for names in COMBINED_ATTACKS]
-    return [*alone.values(), *together]
+    return with_some_as_one(pupils, COMBINED_ATTACKS)
 
 
 FORGES = """import os, stat
