@@ -1,5 +1,5 @@
-"""The outputs of a chapter's cells without a violation that axe-core finds, and figures with a sentence for those who do not
-see them, in JupyterLab and in the page.
+"""Outputs of a chapter's cells in JupyterLab and in the page, for those who use keys or do not see figures: hints by keys,
+no violation that axe-core finds, and a sentence for each figure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 from netlab.plots.notebook import notebook_forms
 from tests.browser.bidi import Browser
-from tests.browser.conftest import HINT_BUTTON, NOTEBOOK, as_json, open_alone, run
+from tests.browser.conftest import HINT_BUTTON, KERNEL, NOTEBOOK, Place, as_json, open_alone, run
 from tests.plots.samples import udp_comparison
 
 pytestmark = [pytest.mark.slow]
@@ -25,6 +25,7 @@ FIGURES = f"[...{NOTEBOOK}.node.querySelectorAll('.jp-OutputArea .js-plotly-plot
 LABELS = f"{FIGURES}.map(figure => figure.closest('[role=img]')?.getAttribute('aria-label') ?? figure.outerHTML.slice(0, 300))"
 LOOKS = 10
 """The largest number of looks for a violation, one each second; a figure has its size at the second."""
+HINTS = "[...document.querySelectorAll('.netlab-hint [role=status]')].map(hints => hints.textContent).join(' ')"
 THEMES = ("JupyterLab Light", "JupyterLab Dark")
 FIXED_THEME = """(({ commands }, name) => commands.isToggled(name) ? commands.execute(name).then(() => 1) : 1)(
     jupyterapp, 'apputils:adaptive-theme')"""
@@ -83,6 +84,33 @@ def test_a_figure_of_a_notebook_from_elsewhere_has_its_description(
     label = f"{NOTEBOOK}.node.querySelector('.jp-RenderedPlotly[role=img]')?.getAttribute('aria-label')"
     browser.until(f"{label}?.startsWith('A slow link. Figure of Goodput')")
     assert browser.value(f"{NOTEBOOK}.widgets[0].model.trusted") is False
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_a_key_on_the_button_below_a_failed_check_shows_a_hint_each_time(failed: Browser, key: str) -> None:
+    for number in (1, 2):
+        # A result that is drawn again takes the focus away.
+        failed.until(f"({HINT_BUTTON}.focus(), document.activeElement === {HINT_BUTTON})")
+        failed.press(key)
+        failed.until(f"{HINTS}.includes('Hint {number} of')")
+
+
+def test_a_hint_that_a_running_cell_holds_up_is_announced(failed: Browser, place: Place, tmp_path: Path) -> None:
+    end = tmp_path / "end"
+    # The page's kernel sees no file of this machine, so its cell ends by itself.
+    limit_s = 60 if place.name == "jupyterlab" else 10
+    source = f"""import time
+from pathlib import Path
+end_s = time.monotonic() + {limit_s}
+while time.monotonic() < end_s and not Path({str(end)!r}).exists():
+    time.sleep(0.01)"""
+    run(failed, "progress", source, wait=False)
+    failed.until(f"{KERNEL}.status === 'busy'")
+    failed.value(f"{HINT_BUTTON}.focus()")
+    failed.press("Enter")
+    failed.until(f"{HINTS} === 'The hint appears when the running cell ends.'")
+    end.touch()
+    failed.until(f"{HINTS}.startsWith('Hint 1 of') && !{HINTS}.includes('running cell')")
 
 
 def test_figures_panels_and_checks_have_names_that_axe_accepts(failed: Browser, axe: str) -> None:

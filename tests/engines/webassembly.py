@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -72,10 +72,12 @@ def built() -> LibraryKernel:
     )
 
 
-def in_node(kernel: LibraryKernel, folder: Path, *words: str) -> LibraryKernel:
-    """The WebAssembly kernel as a program that node, with the engine of Chromium, runs as a process."""
+def in_node(kernel: LibraryKernel, folder: Path, *words: str, flags: Sequence[str] = ()) -> LibraryKernel:
+    """The WebAssembly kernel as a program that node, with the engine of Chromium, runs as a process; `flags` are options
+    of node.
+    """
     path = folder / "netlab-in-node"
-    command = [shutil.which("node") or "node", wasm.JAVASCRIPT / "process.mjs", kernel.path, *words]
+    command = [shutil.which("node") or "node", *flags, wasm.JAVASCRIPT / "process.mjs", kernel.path, *words]
     path.write_text(f"#!/bin/sh\nexec {' '.join(map(str, command))}\n")
     path.chmod(0o755)
     return dataclasses.replace(kernel, path=path, machine="x86_64")
