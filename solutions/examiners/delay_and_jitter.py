@@ -10,7 +10,8 @@ EXERCISES = {
         number=10,
         edges=[{"goodput_mbps": 8, "rtt_s": 0.004}],  # the first window fills it
     ),
-    # The shares are for: one netem with the delay; one flow; its rate; long enough; delayed; no loss; no larger than needed.
-    "buffer": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.25, 0.25, 1.0, 0.75]),
+    # The shares are for: one netem with the delay; the link; one flow; its rate; long enough; delayed; no loss; no larger than
+    # needed.
+    "buffer": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.75, 0.75]),
     "jitter-words": WrittenAnswer(points=3),
 }

@@ -6,14 +6,36 @@ from typing import Any
 
 from netlab import theory
 from netlab.measure.results import Run
+from netlab.network.link import LinkShape
 from netlab_course.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES, NETEM_PACKETS
-from netlab_course.conditions import Condition, Measurement, traffic_in_words, traffic_items
+from netlab_course.conditions import (
+    Condition,
+    Measurement,
+    link_in_words,
+    links_on_path,
+    traffic_in_words,
+    traffic_items,
+)
 from netlab_course.function_checks import Function
 from netlab_course.misconceptions import formula_slips
 from netlab_course.own_numbers import StudentValues
 
 _INITIAL_SEGMENTS = 10
-_ROOM_TO_SPARE = 1.3
+_ROOM_TO_SPARE = 1.25
+_MIN_DATAGRAMS = 5000
+_MS = {
+    "": 1e-3,
+    "us": 1e-3,
+    "usec": 1e-3,
+    "usecs": 1e-3,
+    "ms": 1,
+    "msec": 1,
+    "msecs": 1,
+    "s": 1e3,
+    "sec": 1e3,
+    "secs": 1e3,
+}
+"""The length in ms of each unit of time of `tc`; without a unit it takes microseconds."""
 
 
 def _path_segments(goodput_mbps: float, rtt_s: float) -> float:
@@ -99,35 +121,75 @@ def _udp(run: Run) -> dict[str, Any]:
     return dict(flow)
 
 
-def _limit_packets(run: Run) -> int:
-    """Return the limit in packets that a run's only command gives to netem, 1000 if it gives none. Raises ValueError if
-    there is not exactly one command, or its limit is not an integer.
+def _netem(run: Run) -> dict[str, str]:
+    """Return the options that a run's only command, on h1, gives to netem, by their names in `tc`. Raises ValueError for
+    other or several commands, and for options of more than one word, such as a delay with jitter.
     """
     (command,) = _commands(run)
-    found = re.findall(r"\blimit\s+(\S+)", command) or [str(NETEM_PACKETS)]
-    # A limit must be a single integer without a unit.
-    (limit,) = map(int, found)
-    return limit
+    _, netem, options = " ".join(_commands(run, host="h1")[0].split()).partition(" netem ")
+    words = options.split()
+    if not netem or len(words) % 2:
+        raise ValueError(f"no netem whose options have one word each: {command}")
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def _delays_only(run: Run, wait_ms: float) -> bool:
+    """Return whether a run's only command makes a netem on h1 with this delay in ms, in any unit of `tc`, and with no
+    other option than a limit.
+    """
+    options = _netem(run)
+    delay = re.fullmatch(r"([\d.]+)([a-z]*)", options.pop("delay", "").lower())
+    return (
+        delay is not None
+        and set(options) <= {"limit"}
+        and math.isclose(float(delay[1]) * _MS.get(delay[2], math.nan), wait_ms)
+    )
+
+
+def _limit_packets(run: Run) -> int:
+    """Return the limit in packets that a run's only command gives to netem, 1000 if it gives none. Raises ValueError
+    unless the limit is an integer without a unit.
+    """
+    return int(_netem(run).get("limit", NETEM_PACKETS))
+
+
+def _is_wire(run: Run) -> bool:
+    """Return whether the hosts h1 and h2 of a run are joined by one link that limits and delays nothing, all the time."""
+    both_ways = [links_on_path(run, *ends) for ends in (("h1", "h2"), ("h2", "h1"))]
+    return both_ways == [[LinkShape()]] * 2 and not run.scenario.get("changes")
+
+
+def _links_in_words(run: Run) -> str:
+    """Return the links of a run and the number of its changes as text: "h1-h2 with delay_ms=100, 1 change"."""
+    changes = len(run.scenario.get("changes", []))
+    found = [link_in_words(link) for link in run.scenario["topology"]["links"]]
+    return ", ".join(found + [f"{changes} change{'s' * (changes > 1)}"] * bool(changes))
 
 
 def _buffer(own: StudentValues) -> Measurement:
-    """Return the check of a student's run in which netem delays a flow, with a buffer that loses nothing and is at most
-    1.3 times as large as needed.
+    """Return the check of a student's run in which netem delays a flow, with a buffer that loses nothing and is at most a
+    quarter larger than needed.
     """
-    in_flight_packets = own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
-    wait = re.compile(rf"netem\b.*\bdelay {own.wait_ms:g}(\.0)?ms")
+    in_flight_packets = math.ceil(own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8))
     return Measurement(
         name="a buffer that is large enough",
         commands=True,
         conditions=[
             Condition(
-                lambda run: len(_commands(run)) == 1 and bool(wait.search(_commands(run, host="h1")[0])),
-                f"Exactly one command must run, on h1, and make a netem with a delay of {own.wait_ms} ms.",
+                lambda run: _delays_only(run, own.wait_ms),
+                f"Exactly one command must run, on h1, and make a netem with a delay of {own.wait_ms} ms; a limit is the only "
+                "other option that it may have.",
                 f"It has the form `tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit ...`.",
                 lambda run: (
                     "; ".join(f"on {each['host']}: {each['command']}" for each in traffic_items(run, kind="command"))
                     or "no command"
                 ),
+            ),
+            Condition(
+                _is_wire,
+                "The hosts must be joined by one link without any limits and without a delay of its own.",
+                'nl.Link("h1", "h2") is such a link.',
+                _links_in_words,
             ),
             Condition(
                 lambda run: (_udp(run)["src"], _udp(run)["dst"]) == ("h1", "h2"),
@@ -145,10 +207,10 @@ def _buffer(own: StudentValues) -> Measurement:
                 lambda run: f"{_udp(run)['rate_mbps']:g} Mbit/s, {_udp(run).get('payload_bytes')} bytes",
             ),
             Condition(
-                lambda run: _udp_value(run, "received_datagrams") >= 5000,
-                "It must send long enough for the buffer to fill: 5000 datagrams or more must arrive.",
-                "Give the flow a `duration_s` of 2 s, and the run 2 s more, so that the last ones can arrive.",
-                lambda run: f"{_udp_value(run, 'received_datagrams'):.0f} arrived",
+                lambda run: _udp_value(run, "sent_datagrams") >= _MIN_DATAGRAMS,
+                f"It must send long enough for the buffer to fill: {_MIN_DATAGRAMS} datagrams or more.",
+                "Give the flow a `duration_s` of 2 s.",
+                lambda run: f"{_udp_value(run, 'sent_datagrams'):.0f} sent",
             ),
             Condition(
                 lambda run: _udp_value(run, "delay_ms") > 0.99 * own.wait_ms,
@@ -163,7 +225,7 @@ def _buffer(own: StudentValues) -> Measurement:
                 lambda run: f"{100 * _udp_value(run, 'loss_rate'):.3g} % of them were",
             ),
             Condition(
-                lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * in_flight_packets,
+                lambda run: _limit_packets(run) <= math.ceil(_ROOM_TO_SPARE * in_flight_packets),
                 "The limit may be at most a quarter larger than needed.",
                 "How many datagrams are in flight at once?",
                 lambda run: f"limit {_limit_packets(run)}",

@@ -24,26 +24,48 @@ def fill(goodput_mbps: float, rtt_s: float) -> float:
     return rtt_s * max(0, math.ceil(math.log2(goodput_mbps * 1e6 * rtt_s / 8 / 1448 / 10)))
 
 
+WIRE = Link("h1", "h2")
+
+
+def netem(options: str) -> str:
+    return f"tc qdisc add dev h1-eth0 root netem {options}"
+
+
 def run(
-    command: str = "", *, loss_rate: float = 0.0, received: int = 9000, delay_ms: float = own.wait_ms, **flow: Any
+    command: str = "",
+    *,
+    loss_rate: float = 0.0,
+    sent: int = 9000,
+    delay_ms: float = own.wait_ms,
+    link: Link = WIRE,
+    **flow: Any,
 ) -> Run:
     """A run as the exercise asks for it, but for what is given; nothing is measured."""
     command = command or f"tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit 2000"
     ends = {"src": flow.pop("src", "h1"), "dst": flow.pop("dst", "h2")}
     udp = Udp(**ends, **{"rate_mbps": own.sent_mbps, "payload_bytes": 1470, "start_s": 0.5, **flow})
-    network = Topology(hosts=["h1", "h2"], links=[Link("h1", "h2")])
+    network = Topology(hosts=["h1", "h2"], links=[link])
     scenario = {
         "topology": network.to_dict(),
         "traffic": [Command("h1", command).to_dict(), udp.to_dict()],
         "duration_s": 5,
     }
     empty = pd.DataFrame()
-    seen = {"loss_rate": loss_rate, "received_datagrams": received, "delay_ms": delay_ms}
+    seen = {"loss_rate": loss_rate, "sent_datagrams": sent, "delay_ms": delay_ms}
     table = pd.DataFrame([{"kind": "command"}, {"kind": "udp", **seen}])
     return Run(table, empty, empty, empty, empty, empty, empty, {"scenario": scenario})
 
 
-@pytest.mark.parametrize(("key", "answer"), [("fill", fill), ("buffer", run())])
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [
+        ("fill", fill),
+        ("buffer", run()),
+        ("buffer", run(netem("limit 2305 delay 0.4s"))),
+        ("buffer", run(netem("delay 400000us  limit 1844"))),
+        ("buffer", run(netem("delay 400000 limit 2000"), link=Link("h2", "h1"))),
+    ],
+)
 def test_right_answers_pass(key: str, answer: object) -> None:
     passes(judging_checks(chapter)[key], answer)
 
@@ -69,7 +91,17 @@ def test_there_are_numbers_for_a_thousand_students() -> None:
             "One UDP flow must go from h1 to h2. Seen: command on h1, udp h2 to h1 at",
         ),
         (run(payload_bytes=1000), "in datagrams of 1470 bytes"),
-        (run(received=100), "5000 datagrams or more must arrive. Seen: 100 arrived."),
+        (run(sent=100), "for the buffer to fill: 5000 datagrams or more. Seen: 100 sent."),
+        (run(netem("delay 400ms 50ms limit 2000")), "a limit is the only other option"),
+        (run(netem("delay 400ms rate 200mbit limit 2000")), "a limit is the only other option"),
+        (run(netem("delay 400000ms limit 2000")), "with a delay of 400 ms"),
+        (run(netem("delay 400000 limit 2k")), "The limit may be at most a quarter larger than needed."),
+        (
+            run(link=Link("h1", "h2", delay_ms=100)),
+            "one link without any limits and without a delay of its own. Seen: h1-h2 with delay_ms=100.",
+        ),
+        (run(link=Link("h1", "h2", rate_mbps=70, queue_packets=100)), "one link without any limits"),
+        (run(netem("delay 400ms limit 2306")), "larger than needed. Seen: limit 2306."),
         (run(delay_ms=0.1), "The datagrams must be delayed by 400 ms. Seen: 0.1 ms on average."),
         (run(loss_rate=0.01), "No datagram may be lost. Seen: 1 % of them were."),
         (
@@ -89,3 +121,8 @@ def test_a_larger_segment_is_found_in_spite_of_whole_rounds(segment_bytes: int) 
         return fill(goodput_mbps * 1448 / segment_bytes, rtt_s)
 
     assert "a full segment has 1448 bytes of it" in failure_text(judging_checks(chapter)["fill"], larger)
+
+
+def test_losses_are_not_taken_for_a_flow_that_is_too_short() -> None:
+    told = failure_text(judging_checks(chapter)["buffer"], run(netem("delay 400ms"), loss_rate=0.46))
+    assert "1 of 8 conditions" in told and "Either the limit is too small" in told
