@@ -78,7 +78,7 @@ class Checks:
                 lambda q: q.rtt_s * math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10),
                 "The window doubles once in each RTT: the number of rounds is whole. Round it up.",
                 lambda q: q.rtt_s * math.floor(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10)),
-                "In that round the window is still too small: round up, not down.",
+                "In that round the window is still too small: round up, not down, and look at the window of one round alone.",
                 lambda q: q.rtt_s * math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s))),
                 "The first window has 10 segments, not 1.",
                 lambda q: q.rtt_s * math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) * 8 / 10)),

@@ -123,6 +123,17 @@ def test_a_larger_segment_is_found_in_spite_of_whole_rounds(segment_bytes: int) 
     assert "a full segment has 1448 bytes of it" in failure_text(judging_checks(chapter)["fill"], larger)
 
 
+def test_a_sum_of_windows_is_not_only_told_to_round_up() -> None:
+    def summed(goodput_mbps: float, rtt_s: float) -> float:
+        rounds, total = 0, 10
+        while total < goodput_mbps * 1e6 * rtt_s / 8 / 1448:
+            rounds += 1
+            total += 10 * 2**rounds
+        return rounds * rtt_s
+
+    assert "look at the window of one round alone" in failure_text(judging_checks(chapter)["fill"], summed)
+
+
 def test_losses_are_not_taken_for_a_flow_that_is_too_short() -> None:
     told = failure_text(judging_checks(chapter)["buffer"], run(netem("delay 400ms"), loss_rate=0.46))
     assert "1 of 8 conditions" in told and "Either the limit is too small" in told
