@@ -4,6 +4,7 @@ from netlab import theory
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
+from netlab.runs.scenario import Scenario
 from netlab_course.chapters.congestion_collapse import settings
 from netlab_course.chapters.congestion_collapse.settings import network as given_network
 from netlab_course.checks import Number
@@ -14,7 +15,6 @@ from netlab_course.conditions import (
     minimum_duration,
     plain_links,
     share_slow_links,
-    slow_links,
     traffic_in_words,
     traffic_items,
 )
@@ -22,6 +22,7 @@ from netlab_course.function_checks import Function
 from netlab_course.misconceptions import slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.scenario_differences import first_differences
 from netlab_course.statements import Statement
 
 _OFFERED_MBPS = {"h1-h4": settings.MODEST_MBPS, "h2-h3": settings.AGGRESSOR_MBPS}
@@ -41,6 +42,21 @@ def _rates(network: Topology) -> dict[frozenset[str], LinkShape]:
 
 _FORWARD = {("h1", "r1"), ("h2", "r1"), ("r1", "r2"), ("r2", "h4"), ("r2", "h3")}
 _GIVEN_RATES = _rates(given_network())
+
+
+def _changed_links(network: Topology) -> dict[str, bool]:
+    """Return whether each link of the chapter that has another rate in a network is faster, by its name, such as
+    "h2-r1".
+    """
+    found = _rates(network)
+    pairs = {f"{src}-{dst}": frozenset((src, dst)) for src, dst in sorted(_FORWARD)}
+    rates = {name: (found[ends].mean_mbps, _GIVEN_RATES[ends].mean_mbps) for name, ends in pairs.items()}
+    return {name: rate > given for name, (rate, given) in rates.items() if rate != given}
+
+
+def _network_differences(run: Run) -> str:
+    """Return a text on the first differences of a run's network from the chapter's; "" if there are none."""
+    return first_differences({**run.scenario, "traffic": []}, Scenario(given_network(), [], duration_s=1))
 
 
 def _forecast_mbps(network: Topology) -> dict[str, float]:
@@ -135,15 +151,10 @@ class Checks:
                     traffic_in_words,
                 ),
                 Condition(
-                    lambda run: (
-                        sorted(link["rate_mbps"] for link in slow_links(run))
-                        == sorted([*settings.EXITS_MBPS, settings.MIDDLE_MBPS])
-                    ),
-                    "The network must be the one from above: links of 1.5, 1 and 0.5 Mbit/s and two without a rate.",
+                    lambda run: not _network_differences(run),
+                    "The network must be the one from above: its links, their rates and their queues.",
                     "Hand `network` to nl.run as it is.",
-                    lambda run: (
-                        "links of " + ", ".join(f"{link['rate_mbps']:g}" for link in slow_links(run)) + " Mbit/s"
-                    ),
+                    _network_differences,
                 ),
                 minimum_duration(settings.COUNTED_S, f"duration_s={settings.COUNTED_S}"),
                 Condition(
@@ -210,17 +221,15 @@ class Checks:
                     lambda network: ", ".join(f"{link.a}-{link.b}" for link in network.links),
                 ),
                 Condition(
-                    lambda network: (
-                        sum(shape.mean_mbps != _GIVEN_RATES[link].mean_mbps for link, shape in _rates(network).items())
-                        == 1
-                        and all(
-                            shape.mean_mbps <= _GIVEN_RATES[link].mean_mbps for link, shape in _rates(network).items()
-                        )
-                    ),
+                    lambda network: list(_changed_links(network).values()) == [False],
                     "Exactly one link must have another rate, and none a higher one.",
                     "Look at `rate_mbps` of your links; a link without a rate may get one.",
                     lambda network: (
-                        f"{sum(shape.mean_mbps != _GIVEN_RATES[link].mean_mbps for link, shape in _rates(network).items())} changed"
+                        ", ".join(
+                            f"{name} is {'faster' if is_faster else 'slower'}"
+                            for name, is_faster in _changed_links(network).items()
+                        )
+                        or "no other rate"
                     ),
                 ),
                 plain_links(lambda network: list(_rates(network).values())),
@@ -233,8 +242,10 @@ class Checks:
                 Condition(
                     lambda network: sum(_forecast_mbps(network).values()) >= _MIN_TOTAL_MBPS,
                     f"By theory both together must get at least {_MIN_TOTAL_MBPS:g} Mbit/s.",
-                    "h2's exit carries 0.5 Mbit/s. Do not take that from it.",
-                    lambda network: f"{sum(_forecast_mbps(network).values()):.4g} Mbit/s",
+                    "Alone, each gets what its exit carries, less the headers. Which of them lacks some of that?",
+                    lambda network: "{:.3g} Mbit/s of h1 and {:.3g} Mbit/s of h2".format(
+                        *_forecast_mbps(network).values()
+                    ),
                 ),
             ],
             right="h2 loses as many datagrams as before, but now it loses them where they take no place from others.",

@@ -41,8 +41,13 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
     ("network", "sentence"),
     [
         (nl.topologies.two_routers(OPEN), "Exactly one link"),
-        (nl.topologies.two_routers(OPEN, middle_mbps=10), "none a higher one"),
+        (nl.topologies.two_routers(OPEN, middle_mbps=10), "none a higher one. Seen: r1-r2 is faster."),
+        (nl.topologies.two_routers(OPEN, exit_mbps=(1, 1.5)), "none a higher one. Seen: r2-h3 is faster."),
         (nl.topologies.two_routers((1, 0.5)), "Exactly one link"),
+        (
+            nl.topologies.two_routers((None, 0.6)),
+            "at least 1.4 Mbit/s. Seen: 0.914 Mbit/s of h1 and 0.48 Mbit/s of h2. Alone, each gets",
+        ),
         (nl.topologies.two_routers((None, 0.5), aqm="fq_codel"), "must be plain: nothing is lost"),
         (nl.topologies.two_routers((None, 2)), "h1 must get at least 0.95"),
         (nl.topologies.two_routers((None, 0.1)), "both together must get at least 1.4"),
@@ -69,8 +74,9 @@ def measured_run(**changes: Any) -> Any:
     return Run(nothing, nothing, nothing, nothing, queues, nothing, nothing, settings={"scenario": scenario.to_dict()})
 
 
-def test_a_run_that_drops_the_own_share_passes() -> None:
-    passes(judging_checks(chapter)["my_run"], measured_run())
+@pytest.mark.parametrize("network", [chapter.settings.network(), nl.topologies.two_routers(OPEN)])
+def test_a_run_that_drops_the_own_share_passes(network: nl.Topology) -> None:
+    passes(judging_checks(chapter)["my_run"], measured_run(network=network))
 
 
 def with_rate(dropped_percent: int, factor: float, seed: int, spacing: Any = "auto") -> tuple[Any, Run]:
@@ -119,6 +125,8 @@ def test_even_spacing_drops_another_share(dropped_percent: int) -> None:
         (measured_run(h1_mbps=2), "h1 to h4 at 1 Mbit/s"),
         (measured_run(duration_s=5), "The run must last 200 s or more. Seen: 5 s."),
         (measured_run(network=nl.topologies.two_routers()), "The network must be the one from above"),
+        (measured_run(network=chapter.settings.network(queue_packets=200)), "link r1-r2: queue_packets=200, not 50"),
+        (measured_run(network=chapter.settings.network(aqm="fq_codel")), "link r1-r2: aqm=fq_codel, not asked for"),
         (
             measured_run(died=0),
             "40 % must be dropped behind it, at r2 (-1.2 to +0.7 points). Seen: 0.0 %.",
