@@ -259,8 +259,8 @@ print(f"Room for 20 minus room for {changed_queue_packets}: {changed:.3f}")
 # - `my_interval`, the interval of the differences: the loss rate (a fraction) of the next best queue minus the loss rate of your choice, fresh seed by fresh seed;
 # - `my_choice`, the letter of the queue that loses the fewest.
 #
-# The check wants an interval that does not hold 0. Twenty-four runs are enough, but not for every plan. First a few runs of each queue show which one is out. Then compare the other two
-# with **fresh seeds**, which the third queue's table does not have: a queue may have been chosen *because* the first seeds suited it, so with these its lead looks larger than it is.
+# The check wants an interval that does not hold 0. Twenty-four runs are enough, but not for every plan. First a few runs of each queue, two or more, show which one is out. Then compare the other two
+# with **fresh seeds**, five or more, which the third queue's table does not have: a queue may have been chosen *because* the first seeds suited it, so with these its lead looks larger than it is.
 # The first runs count for all three queues, even if you do not hand them over.
 
 

@@ -304,8 +304,13 @@ def _parse_decision(answer: object) -> QueueChoice | str:
     if not isinstance(answer, (list, tuple)) or len(answer) != 3:
         return f"expected a list of three (tables, interval, letter), got {answer_in_words(answer)}."
     tables, given, choice = answer
-    if not (isinstance(tables, Mapping) and set(tables) == set(QUEUES)):
-        return f'the first must be a dictionary with a table for "A", "B" and "C", got {answer_in_words(tables)}.'
+    expected = 'the first must be a dictionary with a table for "A", "B" and "C"'
+    if not isinstance(tables, Mapping):
+        return f"{expected}, got {answer_in_words(tables)}."
+    if set(tables) != set(QUEUES):
+        missing = [f'"{queue}" is missing' for queue in QUEUES if queue not in tables]
+        others = [f"{answer_in_words(key)} is none of them" for key in tables if key not in QUEUES]
+        return f"{expected}: {', '.join(missing + others)}."
     whole = {}
     for queue, part in tables.items():
         table = as_repeated_table(part, f"the table of {queue}")
@@ -381,6 +386,27 @@ def _slip(found: QueueChoice) -> str:
     return next((f"{got}; this is {words}" for slip, words in slips if _agrees((mean, half), slip)), got)
 
 
+def _better_queue_in_words(found: QueueChoice) -> str:
+    """Return by how much another queue loses less than a student's choice, as text: on average of the differences, or,
+    without enough of them, of the tables. Raises ValueError if none does.
+    """
+    try:
+        lead = found.right().mean
+    except ValueError:
+        means = {queue: float(losses.mean()) for queue, losses in found.losses.items()}
+        lead = min(means[queue] for queue in QUEUES if queue != found.choice) - means[found.choice]
+    if lead > 0:
+        raise ValueError("no other queue loses less")
+    return f"{found.choice!r}; another queue loses {-lead:.2g} less on average"
+
+
+def _interval_in_words(found: QueueChoice) -> str:
+    """Return the interval of a student's choice as text, and whether it holds 0 or lies below."""
+    mean, half = found.right()
+    below = "it lies below 0, so by your own tables another queue loses less"
+    return f"{mean:.4g} ± {half:.2g}; {'it holds 0' if mean + half >= 0 else below}"
+
+
 def _decision(own: StudentValues) -> Decision:
     """Return the check of the choice of the best queue within a budget of runs, for the queues of a student's copy."""
     return Decision(
@@ -420,15 +446,14 @@ def _decision(own: StudentValues) -> Decision:
                 lambda found: found.right().mean > 0,
                 "The queue of your choice must lose less than both others in your runs.",
                 "Compare the means of the seeds that the tables have in common.",
-                lambda found: (
-                    f"{found.choice!r}; {found.differences().name} loses {-found.right().mean:.2g} less on average"
-                ),
+                _better_queue_in_words,
             ),
             Condition(
                 lambda found: found.right().mean > found.right().half_width,
-                "The interval must not hold 0, or the difference may as well be nothing.",
-                "The same seeds in both tables make it narrower; so do more runs of the two that are close.",
-                lambda found: f"{found.right().mean:.4g} ± {found.right().half_width:.2g}",
+                "The interval must lie above 0: else the difference may as well be nothing.",
+                f"If it holds 0, give all that is left of the {BUDGET_RUNS} runs to the two queues that are close, as the next seeds in a "
+                "row of both; if nothing is left, plan fewer runs of the third.",
+                _interval_in_words,
             ),
         ],
         right="How many of your runs would have decided it? Try fewer, and other seeds: a sure verdict must survive that.",

@@ -122,8 +122,14 @@ def test_each_condition_looks_at_the_runs(chapter: Any) -> None:
         ([found, (-right[0], right[1]), "B"], "the other way round"),
         ([found, (100 * right[0], 100 * right[1]), "B"], "in per cent; loss rates are fractions here"),
         ([found, interval(losses["B"]), "B"], "the interval of the loss rates of B, not of a difference"),
-        ([worst, right, "C"], "must lose less than both others in your runs. Seen: 'C'; B loses "),
-        ([close, (0.001, 0.0), "B"], "The interval must not hold 0"),
+        ([worst, right, "C"], "must lose less than both others in your runs. Seen: 'C'; another queue loses 0.006"),
+        ([worst, right, "C"], "it lies below 0, so by your own tables another queue loses less."),
+        (
+            [close, (0.001, 0.0), "B"],
+            "it holds 0. If it holds 0, give all that is left of the 24 runs to the two queues that are close",
+        ),
+        ([found, right, "C"], "must have 5 fresh seeds in common"),
+        ([found, right, "C"], "Seen: 'C'; another queue loses 0.00"),
         ([others, right, "B"], "must have 5 fresh seeds in common"),
     ]
     for answer, sentence in cases:
@@ -148,7 +154,10 @@ def test_answer_of_the_wrong_form_is_reported(chapter: Any) -> None:
     no_table["C"] = [1, 2]
     decide = judging_checks(chapter)["decision"]
     assert "a list of three" in failure_text(decide, [found, (0.1, 0.2)])
-    assert 'a table for "A", "B" and "C"' in failure_text(decide, [{"A": found["A"]}, (0.1, 0.2), "A"])
+    assert 'a table for "A", "B" and "C", got 3.' in failure_text(decide, [3, (0.1, 0.2), "A"])
+    assert '"B" and "C": "B" is missing, "C" is missing.' in failure_text(decide, [{"A": found["A"]}, (0.1, 0.2), "A"])
+    with_another = {**tables(chapter), "D": found["A"]}
+    assert "\"C\": 'D' is none of them." in failure_text(decide, [with_another, (0.1, 0.2), "A"])
     assert "must be the table that nl.repeat(...) returns" in failure_text(decide, [no_table, (0.1, 0.2), "A"])
     assert "mean and half width" in failure_text(decide, [found, 0.1, "A"])
     assert "one of 'A', 'B', 'C'" in failure_text(decide, [found, (0.1, 0.2), "D"])
