@@ -31,8 +31,8 @@ EXERCISES = {
     ),
     "window": Exercise(points=2),
     "outlier-words": WrittenAnswer(points=3),
-    # The shares are for: the traffic; the cut; one packet sent again; a packet of the handshake.
-    "cut": Exercise(points=3, shares=[0.25, 0.75, 0.75, 1.25]),
+    # The shares are for: the traffic; the path; the cut; one packet sent again; a packet of the handshake.
+    "cut": Exercise(points=3, shares=[0.25, 0.25, 0.5, 0.75, 1.25]),
     # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }

@@ -18,6 +18,7 @@ from netlab_course.checks import Number
 from netlab_course.conditions import (
     Condition,
     Measurement,
+    link_in_words,
     links_on_path,
     slow_links,
     traffic_items,
@@ -301,11 +302,16 @@ def _cut_link_check() -> Measurement:
                         for item in traffic_items(run)
                     ]
                     == [("tcp", "h1", "h2", CUT_PAGE_BYTES, CUT_START_S)]
-                    and _is_plain_path(run)
                 ),
-                "The traffic must be small_page alone, over path(10), which loses nothing by itself.",
+                "The traffic must be small_page alone.",
                 "nl.run(path(10), [small_page], duration_s=4, changes=[...]).",
                 _sent_in_words,
+            ),
+            Condition(
+                _is_plain_path,
+                "The path must be path(10), which loses nothing by itself.",
+                "Hand path(10) to nl.run, without other arguments.",
+                lambda run: "; ".join(map(link_in_words, run.scenario["topology"]["links"])),
             ),
             Condition(
                 lambda run: _link_states(run) == [False, True],

@@ -217,8 +217,10 @@ def test_any_other_cut_is_refused_with_its_reason() -> None:
         "Seen: 2 sent again": cut(0.99, 2.5),
         "must be the SYN or its answer": cut(1.2065, 1.2066),
         "must be small_page alone": cut(1.99, 2.01, start_s=2),
-        "alone, over path(10)": cut(0.99, 1.01, rate_mbps=100),
-        "which loses nothing by itself": cut(0.99, 1.01, loss_rate=0.001),
+        "must be path(10), which loses nothing by itself. Seen: h1-r1 with no field; r1-h2 with rate_mbps=100": cut(
+            0.99, 1.01, rate_mbps=100
+        ),
+        "loss_rate=0.001, queue_packets=1000. Hand path(10) to nl.run": cut(0.99, 1.01, loss_rate=0.001),
         "cut once and mended once, by up=False and up=True alone": cut(0.99, 1.01, states=losing),
     }
     for sentence, made in cases.items():
