@@ -225,3 +225,13 @@ def test_any_other_cut_is_refused_with_its_reason() -> None:
     }
     for sentence, made in cases.items():
         assert sentence in failure_text(judging_checks(short_flows.begin())["cut"], made)
+
+
+def test_bits_for_bytes_are_not_taken_for_an_initial_window_of_one_segment() -> None:
+    def bits(size_bytes: float, rtt_ms: float, initial_window_segments: int) -> float:
+        windows = 8 * size_bytes / (initial_window_segments * 1448)
+        return rtt_ms * (math.ceil(math.log2(windows + 1)) + 0.5)
+
+    assert "bits of the page with bytes of a segment" in failure_text(
+        judging_checks(short_flows.begin())["stairs"], bits
+    )
