@@ -357,6 +357,8 @@ class Checks:
                 + ". Which link is the slowest?",
                 _queue_packets(wait_ms, 20),
                 "This is computed with L3's rate. The way from h1 to h4 does not pass L3.",
+                _queue_packets(wait_ms) * theory.tcp_wire_bytes() / theory.MSS_BYTES,
+                "This takes 1448 bytes for a packet, which are its data. In the queue it has 1514.",
                 _queue_packets(wait_ms) * theory.tcp_wire_bytes(),
                 "These are bytes. A queue is counted in packets here, of 1514 bytes.",
             ),

@@ -37,7 +37,7 @@ def _derived_numbers(own: StudentValues) -> Mapping[str, float]:
 NUMBERS = OwnNumbers(
     {
         "room_packets": (60, 45, 50, 55, 65, 70, 80, 85),
-        "most_ms": (90, 80, 84, 88, 94, 98, 104, 110),
+        "most_ms": (90, 92, 100, 88, 94, 98, 104, 110),
         "wide_mbps": (40, 35, 45, 50),
         "narrow_mbps": (20, 15, 18, 24),
     },

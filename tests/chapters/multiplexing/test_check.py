@@ -77,6 +77,13 @@ def test_wrong_water_filling_is_reported_with_the_reason(answer: object, sentenc
     assert sentence in failure_text(judging_checks(chapter)["water"], answer)
 
 
+@pytest.mark.parametrize("token", ["", "anna", "ben", "6", "19"])
+def test_packets_of_data_alone_are_named(token: str) -> None:
+    copy = multiplexing.begin(token)
+    told = failure_text(judging_checks(copy)["room"], (copy.own.most_ms - 60) * 30_000 / 8 / 1448)
+    assert "This takes 1448 bytes for a packet" in told
+
+
 def test_labs_own_queue_is_distinguished_from_a_computation() -> None:
     assert "computed with L1's rate, or is the lab's own queue" in failure_text(judging_checks(chapter)["room"], 100)
     another = multiplexing.begin("dora")
