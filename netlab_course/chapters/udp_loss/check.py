@@ -202,6 +202,8 @@ def _counted_bytes(own: StudentValues) -> Number:
             "This is what a real wire carries. Turn the formula round and put in the goodput that you measured.",
             payload + _HEADERS_BYTES,
             "This is the IP packet. The measured goodput says that the link counted a little more.",
+            payload + theory.FRAMING_BYTES["tc"],
+            "The framing is in, but the headers of IP and UDP are not: they take bytes from the rate, too.",
             theory.udp_wire_bytes(payload, "tc") - payload,
             "These are the headers alone. Add the payload that they carry.",
             payload**2 / theory.udp_wire_bytes(payload, "tc"),

@@ -74,6 +74,7 @@ def test_each_copy_counts_the_bytes_of_its_own_payload() -> None:
         opened = udp_loss.begin(token)
         payloads.add(opened.own.payload_bytes)
         passes(judging_checks(opened)["counted"], opened.own.payload_bytes + 42)
+        assert "The framing is in" in failure_text(judging_checks(opened)["counted"], opened.own.payload_bytes + 14)
     assert len(payloads) > 1
 
 
