@@ -111,7 +111,7 @@ nl.plots.topology(network, title="Two senders share one link of 5 Mbit/s")
 # ### Exercise 1: the limit
 #
 # Write the function. A worked number to test yourself: 10 Mbit/s, 500 bytes of payload and 38 bytes of
-# framing give 8.834 Mbit/s. Tolerance: [[tolerance]].
+# framing give 8.834 Mbit/s. Keep the names of the parameters, here and later: the check calls the function with them. Tolerance: [[tolerance]].
 
 
 # %% id="limit"
