@@ -75,7 +75,7 @@ rtt_prediction = nl.checks.predict("round-trip time with 300 kB", my_rtt_ms, "ms
 #
 # A ping crosses several links and comes back over the same ones. Each node takes in the whole packet before it
 # sends it on. A frame is the payload and 42 bytes: 8 of ICMP, 20 of IP, 14 of Ethernet. Write the round-trip time of the *empty*
-# path. A worked number: links of 10 and 5 Mbit/s with 2 and 3 ms, a payload of 958 bytes, give 14.8 ms.
+# path. (A function of `nl.theory` may compute a part of an answer, here and below, but not the answer.) A worked number: links of 10 and 5 Mbit/s with 2 and 3 ms, a payload of 958 bytes, give 14.8 ms.
 # Tolerance: [[tolerance]].
 
 

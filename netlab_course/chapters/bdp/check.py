@@ -281,6 +281,7 @@ def _window() -> Function:
     """Return the check of a function that finds the smallest window that fills a path by a few transfers."""
     return Function(
         name="smallest window that fills the path",
+        same_as=(theory.bdp_bytes,),
         reference=lambda transfer: transfer.answer_bytes(),
         cases=[
             {"transfer": PaperTransfer(rate_mbps, rtt_ms)}

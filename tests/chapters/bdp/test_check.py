@@ -15,7 +15,7 @@ from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp
 from netlab_course.chapters import bdp
 from netlab_course.chapters.opening import judging_checks
-from tests.chapters.checking import failure_text, passes
+from tests.chapters.checking import failure_text, is_right_but_netlabs, passes
 
 chapter = bdp.begin()
 own = chapter.own
@@ -140,3 +140,10 @@ def test_the_hidden_path_has_room_for_every_window_allowed() -> None:
         slow = path.path_hops("h1", "h2")[-1].shape
         frames = chapter.settings.MAX_WINDOW_BYTES / theory.MSS_BYTES
         assert slow.queue_packets > frames
+
+
+def test_a_product_by_netlabs_own_function_is_not_the_students() -> None:
+    def borrowed(transfer: Transfer) -> float:
+        return float(theory.bdp_bytes(transfer(1_000_000)[0], transfer(10_000)[1]) * 1.001)
+
+    is_right_but_netlabs(judging_checks(chapter)["window"], borrowed)
