@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,6 +31,14 @@ def all_chapters() -> list[ModuleType]:
 def checks_of(chapter: ModuleType, token: str = "") -> list[Check]:
     """The checks that a chapter's notebook can call."""
     return list(judging_checks(chapter.begin(token)).values())
+
+
+def extremes(values: Iterable[float]) -> list[float]:
+    """The smallest and the largest of the numbers that students may have: what holds at both holds between them, where
+    it rises or falls with the number.
+    """
+    known = list(values)
+    return [min(known), max(known)]
 
 
 def passes(check: Check, answer: object) -> None:

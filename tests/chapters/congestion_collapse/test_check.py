@@ -14,7 +14,7 @@ from netlab_course.chapters.congestion_collapse.check import Checks
 from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Check
 from netlab_course.own_numbers import StudentValues
-from tests.chapters.checking import failure_text, passes
+from tests.chapters.checking import extremes, failure_text, passes
 
 OPEN = (None, None)
 chapter = congestion_collapse.begin()
@@ -103,7 +103,7 @@ def test_theory_finds_the_rate_that_drops_each_share(dropped_percent: int, seed:
 
 @pytest.mark.library
 @pytest.mark.slow
-@pytest.mark.parametrize("dropped_percent", SHARES)
+@pytest.mark.parametrize("dropped_percent", extremes(SHARES))
 @pytest.mark.parametrize("factor", [0.9, 1.1])
 @pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
 def test_a_rate_that_is_a_tenth_off_drops_another_share(dropped_percent: int, factor: float, seed: int) -> None:

@@ -13,7 +13,7 @@ from netlab_course.chapters import short_flows
 from netlab_course.chapters.short_flows import check, experiments, settings
 from netlab_course.own_numbers import StudentValues
 from tests.agreement import agrees
-from tests.chapters.checking import names_of_cells
+from tests.chapters.checking import extremes, names_of_cells
 
 pytestmark = pytest.mark.library
 
@@ -61,7 +61,7 @@ def test_a_window_for_the_deadline_is_enough_and_one_less_is_not() -> None:
     assert table.loc[window - 1, "long: ms"] > own.deadline_ms > table.loc[window, "long: ms"]
 
 
-@pytest.mark.parametrize("loss_percent", settings.NUMBERS.values("loss_percent"))
+@pytest.mark.parametrize("loss_percent", extremes(settings.NUMBERS.values("loss_percent")))
 def test_pages_are_late_as_often_as_a_handshake_fails(loss_percent: float) -> None:
     """Thirty seeds; the interval is narrower than the difference to a loss that is one per cent larger or smaller."""
     table = nl.repeat(settings.lossy_pages(StudentValues({"loss_percent": loss_percent})), seeds=30, progress=False)
