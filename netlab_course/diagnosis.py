@@ -1,11 +1,13 @@
 """Diagnosis of a wrong number: the mistake that explains it, or advice; for functions the direction in which it is off."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 # Minimum distance between a known mistake and the right answer, in tolerances.
 _MIN_DISTANCE_TOLERANCES = 3.0
 _NEARBY_TOLERANCE = 0.05
+_MAX_DIGITS = 6
 
 
 # Factors between a wrong number and the right one, each with the message about the mistake. If two factors agree within
@@ -115,9 +117,24 @@ def named_slip(
     return ""
 
 
-def is_rounded(number: float, expected: float) -> bool:
-    """Return whether a number is the expected one, rounded to two to six significant digits."""
-    return number != expected and any(number == float(f"{expected:.{digits}g}") for digits in range(2, 7))
+def possible_roundings(number: float, expected: float) -> list[Callable[[float], float]]:
+    """Return the ways of rounding that lead from the expected number to this one and leave two significant digits or
+    more: to decimals, or to significant digits. One trial does not show which of them a function uses, or whether another
+    formula happens to give the same number.
+    """
+    if number in (0, expected):
+        return []
+    magnitude = math.floor(math.log10(abs(number)))
+    ways = [
+        *(partial(round, ndigits=decimals) for decimals in range(max(0, 1 - magnitude), _MAX_DIGITS + 1)),
+        *(partial(_to_digits, digits=digits) for digits in range(2, _MAX_DIGITS + 1)),
+    ]
+    return [way for way in ways if way(expected) == number]
+
+
+def _to_digits(number: float, digits: int) -> float:
+    """Return a number, rounded to so many significant digits."""
+    return float(f"{number:.{digits}g}")
 
 
 def direction(number: float, expected: float) -> str:

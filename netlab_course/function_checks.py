@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any
 
+from netlab.base.errors import NetlabError
+from netlab.base.values import is_number
 from netlab_course.answers import (
     answer_in_words,
     arguments_in_words,
@@ -17,7 +19,7 @@ from netlab_course.answers import (
     wrong_parameters,
 )
 from netlab_course.checks import Check, Result, Status, per_cent
-from netlab_course.diagnosis import close, direction, is_far, is_rounded, named_slip
+from netlab_course.diagnosis import close, direction, is_far, named_slip, possible_roundings
 from netlab_course.library_calls import NOT_COUNTED, is_netlabs_own
 from netlab_course.misconceptions import Misconception
 from netlab_course.opaque import OpaqueFunction, underlying_function
@@ -158,7 +160,7 @@ class Function(Check):
             return None
         misconceptions = [(trap.number(**case), trap.sentence) for trap in self.misconceptions]
         slip = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
-        if not slip and is_rounded(number, expected):
+        if not slip and self._is_rounded(function, number, expected):
             slip = "The digits are right, but too few: return the number as it is computed, not rounded."
         names_constant = any(trap.sentence == slip and self._is_constant(trap) for trap in self.misconceptions)
         if not names_constant and self._returns_constant(function, number):
@@ -166,12 +168,54 @@ class Function(Check):
             said = f"It returns {got} for other arguments, too: is a number written into the function that should follow from them?"
             return self._result(Status.FAILED, f"for {self.words(case)} got {got}.", said)
         sentences = [slip or direction(number, expected)]
-        # A trial whose right number is 0, such as a stall that does not happen, may be another branch of the function.
-        if not first and not slip and expected != 0:
-            sentences.append(
-                "The first trial was right: is a number written into the function that should be a parameter?"
-            )
+        if not first and not slip:
+            sentences.append(self._comparison_with_first(function, case))
         return self._result(Status.FAILED, f"for {self.words(case)} got {with_unit(number, self.unit)}.", *sentences)
+
+    def _comparison_with_first(self, function: Callable[..., object], case: Mapping[str, Any]) -> str:
+        """Return a sentence that compares a failed trial, whose arguments are `case`, with the first one, which was right:
+        with an argument that makes no difference to the function, if there is one.
+        """
+        ignored = self._ignored_argument(function, case)
+        if ignored:
+            return f"It returns the same for another {ignored}: is a number written into the function in its place?"
+        return f"The first trial ({self.words(self.cases[0])}) was right: what differs between the two?"
+
+    def _ignored_argument(self, function: Callable[..., object], case: Mapping[str, Any]) -> str:
+        """Return the name of a number among the arguments of a failed trial, `case`, that makes no difference to a
+        function but to the right one: both in this trial with its value of the first one, and the other way round; "" if
+        there is none.
+        """
+        first = self.cases[0]
+        for name in self.arguments(case):
+            if not (is_number(case.get(name)) and is_number(first.get(name))):
+                continue
+            pairs = [(one, {**one, name: other[name]}) for one, other in ((first, case), (case, first))]
+            given = [tuple(self._number(function, each) for each in pair) for pair in pairs]
+            if all(one is not None and one == other for one, other in given) and self._differ(pairs):
+                return name
+        return ""
+
+    def _differ(self, pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> bool:
+        """Return whether the right numbers of the two trials in each pair, given by their arguments, differ by more than
+        the tolerance; False if there is none for such arguments.
+        """
+        try:
+            return not any(
+                close(self.reference(**one), self.reference(**other), self.tolerance) for one, other in pairs
+            )
+        except (ArithmeticError, LookupError, ValueError, NetlabError):
+            return False
+
+    def _is_rounded(self, function: Callable[..., object], number: float, expected: float) -> bool:
+        """Return whether a function, which returned `number` where `expected` is right, returns the right number of each
+        trial rounded in the same way.
+        """
+        roundings = possible_roundings(number, expected)
+        return any(
+            all(self._number(function, case) == rounded(self.reference(**case)) for case in self.cases)
+            for rounded in roundings
+        )
 
     def _is_constant(self, trap: Misconception) -> bool:
         """Return whether a misconception gives the same number in each trial; False if one of them divides by zero."""
@@ -184,11 +228,11 @@ class Function(Check):
         """Return whether a function gives this number in each trial, though the right ones differ; False if one fails."""
         if len({self.reference(**case) for case in self.cases}) < 2:
             return False
-        for case in self.cases:
-            try:
-                value = self.part(call_within(MAX_CALL_S, function, **self.arguments(case)), case)
-            except (Exception, TimeIsUpError):  # noqa: BLE001 (the failed trial has its own message)
-                return False
-            if as_number(value)[0] != number:
-                return False
-        return True
+        return all(self._number(function, case) == number for case in self.cases)
+
+    def _number(self, function: Callable[..., object], case: Mapping[str, Any]) -> float | None:
+        """Return the number that a function gives in the trial with the arguments `case`; None if it fails or gives none."""
+        try:
+            return as_number(self.part(call_within(MAX_CALL_S, function, **self.arguments(case)), case))[0]
+        except (Exception, TimeIsUpError):  # noqa: BLE001 (the failed trial has its own message)
+            return None

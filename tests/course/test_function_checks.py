@@ -88,6 +88,38 @@ def test_a_function_right_for_the_first_case_only_fails() -> None:
     assert "is a number written into the function" in verdict_text(result)
 
 
+def test_an_argument_that_makes_no_difference_is_named() -> None:
+    text = verdict_text(FUNCTION.judge(lambda rate_mbps, payload_bytes: rate_mbps * 1000 / 1042))
+    assert "the same for another payload_bytes: is a number written into the function in its place?" in text
+
+
+def test_two_formulas_that_agree_in_the_first_trial_are_not_called_a_constant() -> None:
+    """At half the load 1 / (1 - load) is 1 + 2 load."""
+    check = Function(
+        name="delay",
+        reference=lambda load, service_ms: service_ms / (1 - load),
+        cases=[{"load": 0.5, "service_ms": 2.0}, {"load": 0.8, "service_ms": 3.0}],
+        unit="ms",
+        tolerance=0.001,
+    )
+    text = verdict_text(check.judge(lambda load, service_ms: service_ms * (1 + 2 * load)))
+    assert "The first trial (load=0.5, service_ms=2.0) was right: what differs between the two?" in text
+    assert "is a number written into the function" not in text
+
+
+def test_a_number_that_is_rounded_by_accident_is_not_called_rounded() -> None:
+    """1500 bytes for 1514 make 140 ms of 141.3 ms."""
+    check = Function(
+        name="RTT",
+        reference=lambda window, rate_mbps: window * 1514 * 8 / rate_mbps / 1000,
+        cases=[{"window": 70, "rate_mbps": 6}, {"window": 33, "rate_mbps": 7}],
+        unit="ms",
+        tolerance=0.001,
+    )
+    assert "too few" not in verdict_text(check.judge(lambda window, rate_mbps: window * 1500 * 8 / rate_mbps / 1000))
+    assert "too few" in verdict_text(check.judge(lambda window, rate_mbps: round(window * 1514 * 8 / rate_mbps / 1000)))
+
+
 @pytest.mark.parametrize("digits", [2, 3])
 def test_a_rounded_result_is_named_and_no_suspected_constant(digits: int) -> None:
     def rounded(rate_mbps: float, payload_bytes: int) -> float:

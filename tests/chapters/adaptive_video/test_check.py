@@ -117,7 +117,7 @@ def test_wrong_lines_are_explained(answer: Callable[[float], int], sentence: str
 
 def test_a_trial_without_a_quality_is_no_sign_of_a_written_number() -> None:
     text = failure_text(judging_checks(chapter)["buffer"], lambda buffer_s: 4 if buffer_s > 12 else 3)
-    assert "for buffer_s=2 got 3" in text and "The first trial was right" not in text
+    assert "for buffer_s=2 got 3" in text and "is a number written into the function" not in text
 
 
 def test_the_rate_of_the_link_is_not_what_a_chunk_measures() -> None:
