@@ -8,6 +8,7 @@ from functools import partial
 _MIN_DISTANCE_TOLERANCES = 3.0
 _NEARBY_TOLERANCE = 0.05
 _MAX_DIGITS = 6
+_CALCULATION_ERROR = 1e-6
 
 
 # Factors between a wrong number and the right one, each with the message about the mistake. If two factors agree within
@@ -106,15 +107,23 @@ def named_slip(
             return sentence
     if expected != 0:
         for factor, sentence in _SLIPS:
-            # Far from 1, a factor can be recognized in a rounded answer; close to 1, it cannot: 1514/1448 is not 1.0486.
-            margin = min(tolerance, 0.05) if factor in _FAR_SLIPS else min(tight, 0.002)
-            if abs(factor - 1) > 2 * tolerance and close(number, expected * factor, margin):
+            # Far from 1, a factor can be recognized in any rounded answer; close to 1, it cannot: 1514/1448 is not 1.0486.
+            wrong = expected * factor
+            found = close(number, wrong, min(tolerance, 0.05)) if factor in _FAR_SLIPS else _is_exact(number, wrong)
+            if abs(factor - 1) > 2 * tolerance and found:
                 return sentence.format(_OF_UNIT.get((unit, factor), _OF_ANY_UNIT.get(factor, "")))
         if 0 < expected < 1 and close(number, 1 - expected, tight):
             return "Is this the share that arrived, where the share lost is asked for, or the other way round?"
         if close(number, 1 / expected, tight):
             return "Is the division upside down?"
     return ""
+
+
+def _is_exact(number: float, wrong: float) -> bool:
+    """Return whether a number is the one that a mistake gives, or that number rounded to four digits or more."""
+    return close(number, wrong, _CALCULATION_ERROR) or any(
+        number == _to_digits(wrong, digits) for digits in range(4, _MAX_DIGITS + 1)
+    )
 
 
 def possible_roundings(number: float, expected: float) -> list[Callable[[float], float]]:

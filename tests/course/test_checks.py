@@ -107,6 +107,14 @@ def test_numpy_numbers_count_as_numbers(answer: object) -> None:
     assert NUMBER.judge(answer).status is Status.PASSED
 
 
+@pytest.mark.parametrize(
+    ("answer", "named"), [(84 * 2**20 / 1e6, True), (88.08, True), (88.05, False), (84 * 1514 / 1448, False)]
+)
+def test_a_factor_near_one_is_recognized_by_four_digits(answer: float, named: bool) -> None:
+    check = Number(name="room", expected=84.0, unit="packets", tolerance=0.01)
+    assert ("not 1024 * 1024" in verdict_text(check.judge(answer))) is named
+
+
 def test_percentage_and_complement_are_distinguished() -> None:
     loss = Number(name="loss", expected=0.0403, unit="", tolerance=0.01)
     assert "2 % rather than 0.02?" in verdict_text(loss.judge(4.03))
