@@ -313,9 +313,9 @@ class Number(Check):
         return all(is_far(trap.number(), expected, self.tolerance) for trap in self.misconceptions)
 
     def _wrong_guess(self, answer: object) -> str:
-        """Return the repr of a failed answer, as a float if it is a number."""
+        """Return a failed answer as text if it is a number; "" if it is none, as its message does not judge its value."""
         number = as_number(answer)[0]
-        return repr(answer if number is None else number)
+        return "" if number is None else repr(number)
 
     def is_harmless(self, answer: object) -> bool:
         """Return whether the following cells run with this answer, right or wrong; False for a stub, for what is no

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -428,6 +429,16 @@ def test_a_right_number_after_many_wrong_ones_is_asked_for_its_reason(
     check(5)
     assert len(seen) == wrong
     assert (f"It comes after {wrong} wrong tries, which your instructor sees" in capsys.readouterr().out) == told
+
+
+@pytest.mark.parametrize("answer", ["4.798", "4,798", True, math.nan, [4.798, 4.798]])
+def test_what_is_no_number_is_no_wrong_try(answer: object) -> None:
+    check = replace(NUMBER)
+    seen = count_tries(check)
+    check(answer)
+    assert not seen
+    check(4.7)
+    assert seen == ["4.7"]
 
 
 def test_answer_that_is_found_with_take_comes_after_wrong_tries(capsys: pytest.CaptureFixture[str]) -> None:
