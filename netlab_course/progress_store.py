@@ -13,8 +13,12 @@ MAX_WAIT_S = 2.0
 MAX_TRIES = 100
 """The number of wrong answers to an exercise that are kept."""
 VARIABLE = "NETLAB_DATA"
-_tries_here: dict[tuple[str, str], list[str]] = {}
-"""The wrong answers in this process, by topic and key."""
+OF_TOKENS = "of tokens"
+"""The key in the file of wrong tries under which those of copies with own numbers are kept, by token; the tries of other
+copies are beside it, by topic, where earlier versions kept all.
+"""
+_tries_here: dict[tuple[str, str, str], list[str]] = {}
+"""The wrong answers in this process, by topic, key and token."""
 
 
 def directory() -> Path:
@@ -28,11 +32,12 @@ def directory() -> Path:
     return Path(base).expanduser() / "netlab"
 
 
-def record_wrong_try(topic: str, key: str, answer: str) -> int:
-    """Record a wrong answer to the exercise `key` of the chapter `topic`, unless it was given before; return the number
-    of different ones so far, at most 100. If the disk is not writable, only those that this process knows count.
+def record_wrong_try(topic: str, key: str, answer: str, token: str = "") -> int:
+    """Record a wrong answer to the exercise `key` of the chapter `topic` in the copy of a `token` ("" for the printed
+    numbers), unless it was given before; return the number of different ones so far, at most 100. If the disk is not
+    writable, only those that this process knows count.
     """
-    tries = _tries_here.setdefault((topic, key), [])
+    tries = _tries_here.setdefault((topic, key, token), [])
     if answer not in tries:
         tries.append(answer)
     path = directory() / "tries.json"
@@ -40,29 +45,47 @@ def record_wrong_try(topic: str, key: str, answer: str) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path.with_name(".tries.lock"), MAX_WAIT_S):
             known = _read_object(path)
-            stored = _strings_in(known, topic, key)
+            stored = _strings_in(known, topic, key, token)
             tries[:] = [*stored, *(each for each in tries if each not in stored)][-MAX_TRIES:]
             if tries != stored:
-                chapter = known.get(topic)
-                known[topic] = {**(chapter if isinstance(chapter, dict) else {}), key: tries}
+                *places, last = _place_of_tries(topic, key, token)
+                inner = known
+                for place in places:
+                    inner[place] = inner = _object_in(inner, place)
+                inner[last] = tries
                 _write(path, known)
     except OSError:
         pass
     return len(tries)
 
 
-def wrong_tries(topic: str, key: str) -> int:
-    """Return the number of different wrong answers to the exercise `key` of the chapter `topic` so far."""
-    stored = _strings_in(_read_object(directory() / "tries.json"), topic, key)
-    return len({*stored, *_tries_here.get((topic, key), [])})
-
-
-def _strings_in(known: dict[str, Any], topic: str, key: str) -> list[str]:
-    """Return the wrong answers to the exercise `key` of the chapter `topic` in the content of `tries.json`; what is
-    damaged is left out.
+def wrong_tries(topic: str, key: str, token: str = "") -> int:
+    """Return the number of different wrong answers to the exercise `key` of the chapter `topic` so far, in the copy of a
+    `token` ("" for the printed numbers).
     """
-    chapter = known.get(topic)
-    found = chapter.get(key) if isinstance(chapter, dict) else None
+    stored = _strings_in(_read_object(directory() / "tries.json"), topic, key, token)
+    return len({*stored, *_tries_here.get((topic, key, token), [])})
+
+
+def _place_of_tries(topic: str, key: str, token: str) -> tuple[str, ...]:
+    """Return the keys that lead to the wrong answers to an exercise in the content of `tries.json`."""
+    return (OF_TOKENS, token, topic, key) if token else (topic, key)
+
+
+def _object_in(outer: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return the object with this key in an object of JSON; a new one if there is none, or it is damaged."""
+    found = outer.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _strings_in(known: dict[str, Any], topic: str, key: str, token: str) -> list[str]:
+    """Return the wrong answers to the exercise `key` of the chapter `topic` in the copy of a token in the content of
+    `tries.json`; what is damaged is left out.
+    """
+    *places, last = _place_of_tries(topic, key, token)
+    for place in places:
+        known = _object_in(known, place)
+    found = known.get(last)
     return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
 

@@ -95,8 +95,8 @@ def opener(package: str) -> Callable[..., OpenChapter]:
         for each in made.values():
             each.on_pass = lambda key: progress_store.record(topic, key)
             each.tries = TryCounter(
-                lambda key, answer: progress_store.record_wrong_try(topic, key, answer),
-                lambda key: progress_store.wrong_tries(topic, key),
+                lambda key, answer: progress_store.record_wrong_try(topic, key, answer, token),
+                lambda key: progress_store.wrong_tries(topic, key, token),
             )
         shown = Exercises(**{key: NotebookCheck(each) for key, each in made.items()})
         return OpenChapter(topic, token, own, shown, settings, panel)

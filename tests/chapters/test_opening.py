@@ -57,6 +57,15 @@ def test_exercise_passed_in_a_notebook_is_recorded(begin, tmp_path, monkeypatch,
     assert "✓ limit" in capsys.readouterr().out
 
 
+def test_wrong_tries_of_another_students_copy_do_not_count(begin, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv(progress_store.VARIABLE, str(tmp_path))
+    for number in (91, 92, 93):
+        begin("anna").check.limit(number)
+    capsys.readouterr()
+    begin("bert").check.limit(91)
+    assert "Wrong tries so far" not in capsys.readouterr().out
+
+
 def test_chapter_without_a_panel_is_reported(begin) -> None:
     with pytest.raises(LookupError, match="has no panel"):
         begin().panel()

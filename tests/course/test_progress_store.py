@@ -27,13 +27,38 @@ def test_different_wrong_answers_are_counted_across_processes(monkeypatch: pytes
     assert progress_store.wrong_tries("bdp", "room") == progress_store.wrong_tries("udp_loss", "window") == 0
 
 
+def test_students_of_one_login_are_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    for answer in ("1", "2", "3"):
+        progress_store.record_wrong_try("bdp", "window", answer, "anna")
+    assert progress_store.record_wrong_try("bdp", "window", "1", "bert") == 1
+    assert progress_store.record_wrong_try("bdp", "window", "1") == 1
+    monkeypatch.setattr(progress_store, "_tries_here", {})
+    assert [progress_store.wrong_tries("bdp", "window", token) for token in ("anna", "bert", "", "carla")] == [
+        3,
+        1,
+        1,
+        0,
+    ]
+
+
+def test_tries_of_an_earlier_version_are_kept() -> None:
+    progress_store.directory().mkdir()
+    path = progress_store.directory() / "tries.json"
+    path.write_text('{"bdp": {"window": ["1", "2"]}}')
+    assert progress_store.record_wrong_try("bdp", "window", "3", "anna") == 1
+    assert progress_store.wrong_tries("bdp", "window") == 2
+    assert json.loads(path.read_text())["bdp"] == {"window": ["1", "2"]}
+
+
 @pytest.mark.parametrize(
-    "text", ["", "{", "[1, 2]", '{"bdp": 3}', '{"bdp": {"window": 3}}', '{"bdp": {"window": [[]]}}']
+    "text",
+    ["", "{", "[1, 2]", '{"bdp": 3}', '{"bdp": {"window": 3}}', '{"bdp": {"window": [[]]}}', '{"of tokens": [1]}'],
 )
 def test_a_damaged_record_of_tries_is_ignored(text: str) -> None:
     progress_store.directory().mkdir()
     (progress_store.directory() / "tries.json").write_text(text)
     assert progress_store.record_wrong_try("bdp", "window", "1") >= 1
+    assert progress_store.record_wrong_try("bdp", "window", "1", "anna") == 1
 
 
 def test_tries_are_counted_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
