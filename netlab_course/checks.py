@@ -360,7 +360,7 @@ class Number(Check):
             # General advice about the formula would mislead: its value may be right and only not rounded yet.
             explained = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
             return self._result(Status.FAILED, f"got {got}.", explained, "A whole number is asked for.")
-        explained = explanation(number, expected, self.tolerance, misconceptions, self.unit)
+        explained = explanation(number, expected, self.tolerance, misconceptions, self.unit, whole=self.whole)
         return self._result(Status.FAILED, f"got {got}.", explained)
 
 

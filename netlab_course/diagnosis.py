@@ -74,11 +74,17 @@ def is_far(wrong: float, expected: float, tolerance: float) -> bool:
 
 
 def explanation(
-    number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]], unit: str = ""
+    number: float,
+    expected: float,
+    tolerance: float,
+    misconceptions: Iterable[tuple[float, str]],
+    unit: str = "",
+    *,
+    whole: bool = False,
 ) -> str:
     """Return a message with the mistake that leads from the expected number to this one, both in `unit`; if none is
     known, with advice that does not tell on which side the number is. `misconceptions` are wrong numbers with messages,
-    `tolerance` is relative.
+    `tolerance` is relative. `whole` is True if a count is asked for.
     """
     slip = named_slip(number, expected, tolerance, misconceptions, unit)
     if slip:
@@ -87,6 +93,8 @@ def explanation(
         return "It is not zero." if expected else ""
     if number * expected < 0:
         return "It has the wrong sign, and not only that."
+    if whole and abs(number - round(expected)) == 1:
+        return "It is off by one: look at where you round up or down, and at which of both ends you count."
     if close(number, expected, _NEARBY_TOLERANCE):
         return "It is close: is something small forgotten, or counted twice?"
     return "No usual mistake leads to this number. Write down the formula with its units, and check each part alone."

@@ -68,6 +68,12 @@ def test_a_whole_number_is_right_without_a_tolerance_and_a_broken_one_is_not() -
     assert "a thousand times too small" in str(check.judge(0.009)), "a known mistake is named as well"
 
 
+@pytest.mark.parametrize(("answer", "is_near"), [(8, True), (10, True), (7, False), (11, False)])
+def test_a_whole_number_that_is_off_by_one_is_a_matter_of_rounding_or_of_ends(answer: int, is_near: bool) -> None:
+    check = Number(name="calls", expected=9, unit="calls", tolerance=0.4 / 9, whole=True)
+    assert ("off by one: look at where you round" in verdict_text(check.judge(answer))) is is_near
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
