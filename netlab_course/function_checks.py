@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
@@ -116,12 +117,14 @@ class Function(Check):
         complaint = wrong_parameters(answer, list(self.arguments(self.cases[0])))
         if complaint:
             return self._result(Status.FAILED, complaint)
-        first = arguments_in_words(self.arguments(self.cases[0]))
-        for number, case in enumerate(self.cases):
-            again = number == 0 or arguments_in_words(self.arguments(case)) == first
-            failure = self._failure(answer, case, first=again)
-            if failure is not None:
-                return failure
+        numbers: list[float] = []
+        for case in self.cases:
+            number = self._trial(answer, case)
+            if isinstance(number, Result):
+                return number
+            numbers.append(number)
+            if not close(number, self.reference(**case), self.tolerance):
+                return self._wrong(answer, numbers)
         trials = f"all {len(self.cases)} trials agree within {self.tolerance_in_words()}"
         example = with_unit(self.reference(**self.cases[0]), self.unit)
         return self._result(Status.PASSED, f"{trials}; for {self.words(self.cases[0])} it gives {example}.", self.right)
@@ -133,9 +136,9 @@ class Function(Check):
             return ""
         return f"all {len(self.cases)} trials agree. {NOT_COUNTED}"
 
-    def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
-        """Return the verdict if the student's function fails in the trial with the arguments `case` or is not written
-        yet, else None; `first` is True if it gets the same arguments as in the first trial.
+    def _trial(self, function: Callable[..., object], case: Mapping[str, Any]) -> float | Result:
+        """Return the number that the student's function gives in the trial with the arguments `case`, or the verdict if it
+        gives none or is not written yet.
         """
         given = f"for {self.call(case)}"
         try:
@@ -153,24 +156,38 @@ class Function(Check):
         if value is None:
             return self._result(Status.FAILED, f"{given} the function returned nothing; is a `return` missing?")
         number, complaint = as_number(value)
-        if number is None:
-            return self._result(Status.FAILED, f"{given}: {complaint}")
+        return self._result(Status.FAILED, f"{given}: {complaint}") if number is None else number
+
+    def _wrong(self, function: Callable[..., object], numbers: Sequence[float]) -> Result:
+        """Return the verdict on a function that gave `numbers` in the trials up to one in which the number is wrong."""
+        case, number = self.cases[len(numbers) - 1], numbers[-1]
         expected = self.reference(**case)
-        if close(number, expected, self.tolerance):
-            return None
         misconceptions = [(trap.number(**case), trap.sentence) for trap in self.misconceptions]
         slip = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
-        if not slip and self._is_rounded(function, number, expected):
+        # Each trial is called once and in order, as in a sandbox, which calls the function before it is judged.
+        others = (self._number(function, other) for other in self.cases[len(numbers) :])
+        all_numbers = [*numbers, *itertools.takewhile(lambda other: other is not None, others)]
+        if not slip and self._are_rounded(all_numbers, possible_roundings(number, expected)):
             slip = "The digits are right, but too few: return the number as it is computed, not rounded."
+        got = with_unit(number, self.unit)
         names_constant = any(trap.sentence == slip and self._is_constant(trap) for trap in self.misconceptions)
-        if not names_constant and self._returns_constant(function, number):
-            got = with_unit(number, self.unit)
+        if (
+            not names_constant
+            and all_numbers == [number] * len(self.cases)
+            and len({self.reference(**each) for each in self.cases}) > 1
+        ):
             said = f"It returns {got} for other arguments, too: is a number written into the function that should follow from them?"
             return self._result(Status.FAILED, f"for {self.words(case)} got {got}.", said)
         sentences = [slip or direction(number, expected)]
-        if not first and not slip:
+        if not slip and self._given(case) != self._given(self.cases[0]):
             sentences.append(self._comparison_with_first(function, case))
-        return self._result(Status.FAILED, f"for {self.words(case)} got {with_unit(number, self.unit)}.", *sentences)
+        return self._result(Status.FAILED, f"for {self.words(case)} got {got}.", *sentences)
+
+    def _given(self, case: Mapping[str, Any]) -> str:
+        """Return the arguments that the student's function gets in a trial as text; two trials with the same may judge two
+        parts of its result.
+        """
+        return arguments_in_words(self.arguments(case))
 
     def _comparison_with_first(self, function: Callable[..., object], case: Mapping[str, Any]) -> str:
         """Return a sentence that compares a failed trial, whose arguments are `case`, with the first one, which was right:
@@ -207,15 +224,10 @@ class Function(Check):
         except (ArithmeticError, LookupError, ValueError, NetlabError):
             return False
 
-    def _is_rounded(self, function: Callable[..., object], number: float, expected: float) -> bool:
-        """Return whether a function, which returned `number` where `expected` is right, returns the right number of each
-        trial rounded in the same way.
-        """
-        roundings = possible_roundings(number, expected)
-        return any(
-            all(self._number(function, case) == rounded(self.reference(**case)) for case in self.cases)
-            for rounded in roundings
-        )
+    def _are_rounded(self, numbers: Sequence[float | None], roundings: Sequence[Callable[[float], float]]) -> bool:
+        """Return whether one of some ways of rounding leads from the right number of each trial to that of a function."""
+        right = [self.reference(**case) for case in self.cases]
+        return any([rounded(each) for each in right] == list(numbers) for rounded in roundings)
 
     def _is_constant(self, trap: Misconception) -> bool:
         """Return whether a misconception gives the same number in each trial; False if one of them divides by zero."""
@@ -223,12 +235,6 @@ class Function(Check):
             return len({trap.number(**case) for case in self.cases}) == 1
         except ArithmeticError:
             return False
-
-    def _returns_constant(self, function: Callable[..., object], number: float) -> bool:
-        """Return whether a function gives this number in each trial, though the right ones differ; False if one fails."""
-        if len({self.reference(**case) for case in self.cases}) < 2:
-            return False
-        return all(self._number(function, case) == number for case in self.cases)
 
     def _number(self, function: Callable[..., object], case: Mapping[str, Any]) -> float | None:
         """Return the number that a function gives in the trial with the arguments `case`; None if it fails or gives none."""

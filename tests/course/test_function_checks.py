@@ -120,6 +120,18 @@ def test_a_number_that_is_rounded_by_accident_is_not_called_rounded() -> None:
     assert "too few" in verdict_text(check.judge(lambda window, rate_mbps: round(window * 1514 * 8 / rate_mbps / 1000)))
 
 
+def test_each_trial_is_called_once_and_in_order_before_any_other_call() -> None:
+    """A grader calls the function in a sandbox, and only then judges what it returned."""
+    called: list[float] = []
+
+    def wrong(rate_mbps: float, payload_bytes: int) -> float:
+        called.append(rate_mbps)
+        return rate_mbps * payload_bytes / (payload_bytes + 200)
+
+    FUNCTION.judge(wrong)
+    assert called[: len(FUNCTION.cases)] == [case["rate_mbps"] for case in FUNCTION.cases]
+
+
 @pytest.mark.parametrize("digits", [2, 3])
 def test_a_rounded_result_is_named_and_no_suspected_constant(digits: int) -> None:
     def rounded(rate_mbps: float, payload_bytes: int) -> float:
