@@ -149,6 +149,8 @@ class Measurement(Build):
     """
     replay: replays.Replay = replays.run_again
     """Runs a scenario again, to see that its numbers were measured."""
+    answer_name: str = "my_run"
+    """The name that the exercise gives to the run, for messages."""
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on a run by its conditions; no run, and commands and changes that the exercise does not
@@ -157,7 +159,7 @@ class Measurement(Build):
         if not isinstance(answer, self.kind):
             return self._result(
                 Status.FAILED,
-                f"expected what nl.run(...) returns, got {answer_in_words(answer)}; keep it: my_run = nl.run(...).",
+                f"expected what nl.run(...) returns, got {answer_in_words(answer)}; keep it: {self.answer_name} = nl.run(...).",
             )
         run = cast("Run", answer)
         if not self.commands and (traffic_items(run, kind="command") or run.scenario.get("changes")):

@@ -160,6 +160,7 @@ class Checks:
         )
         self.threshold_run = _Threshold(
             name="full and nearly empty",
+            answer_name="best_run",
             smallest_packets=smallest_packets,
             conditions=[
                 *here,

@@ -296,6 +296,7 @@ def _cut_link_check() -> Measurement:
     """
     return Measurement(
         name="a cut of your own",
+        answer_name="my_cut",
         commands=True,
         conditions=[
             Condition(
