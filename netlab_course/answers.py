@@ -19,6 +19,8 @@ from netlab.base.location import is_own_file
 _STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "POP_TOP"}
 WIDTH = 88
 """Characters of a printed line: a notebook's page of 900 pixels shows this many."""
+_ALL_DIGITS = 17
+"""Significant digits that tell any two floats apart."""
 
 
 def wrap(text: str) -> str:
@@ -31,22 +33,37 @@ def wrap(text: str) -> str:
     return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in text.split("\n"))
 
 
-def with_unit(number: float, unit: str) -> str:
+def with_unit(number: float, unit: str, *others: float) -> str:
     """Return a number and its unit ("" for none) as text; four significant digits, but at least all digits before the
-    point, and no trailing zeros. It writes "1 byte", not "1 bytes".
+    point, and no trailing zeros. It writes "1 byte", not "1 bytes". It has more digits if the text would be that of one
+    of `others`, from which the number differs, such as a limit that it misses.
 
     >>> with_unit(4.79846, "Mbit/s"), with_unit(0.0403, ""), with_unit(1066, "bytes"), with_unit(1, "bytes")
     ('4.798 Mbit/s', '0.0403', '1066 bytes', '1 byte')
+    >>> with_unit(1.69996, "Mbit/s", 1.7)
+    '1.69996 Mbit/s'
     """
-    magnitude = abs(number)
-    if number == 0 or 1e-4 <= magnitude < 1e7:
-        decimals = 0 if number == 0 else max(0, 3 - math.floor(math.log10(magnitude)))
-        text = f"{number:.{decimals}f}"
-        text = text.rstrip("0").rstrip(".") if "." in text else text
-    else:
-        text = f"{number:.4g}"
+    different = [other for other in others if other != number]
+    text = next(
+        text
+        for digits in range(4, _ALL_DIGITS + 1)
+        if (text := _with_digits(number, digits)) not in {_with_digits(other, digits) for other in different}
+        or digits == _ALL_DIGITS
+    )
     words = len(unit) > 2 and unit.isalpha() and unit.endswith("s")
     return f"{text} {unit[:-1] if words and text == '1' else unit}".rstrip()
+
+
+def _with_digits(number: float, digits: int) -> str:
+    """Return a number as text, with so many significant digits, but at least all digits before the point, and no trailing
+    zeros.
+    """
+    magnitude = abs(number)
+    if number != 0 and not 1e-4 <= magnitude < 1e7:
+        return f"{number:.{digits}g}"
+    decimals = 0 if number == 0 else max(0, digits - 1 - math.floor(math.log10(magnitude)))
+    text = f"{number:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def is_stub(answer: object) -> bool:

@@ -1,5 +1,7 @@
 """Checks of a built object or a measurement by a list of conditions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -29,10 +31,14 @@ class Condition:
     """Returns whether the student's object fulfils the condition."""
     sentence: str
     """A full sentence with "must" or "may", which a student reads if the condition does not hold."""
-    look_at: str
-    """A sentence on where to look if it does not hold."""
+    look_at: str | Callable[[Any], str]
+    """A sentence on where to look if it does not hold, or a function that returns it for the student's object."""
     seen: Callable[[Any], object]
     """Returns the actual state of the object: a number, some words, or an object to be quoted."""
+    after: Sequence[Condition] = ()
+    """Conditions of the same check without which this one says nothing, such as that all of a goodput is counted: a message
+    does not report on this one while one of them does not hold.
+    """
 
     def holds_for(self, answer: object) -> bool:
         """Return whether an object fulfils the condition; False if it lacks an attribute, key, item, type or number of
@@ -60,16 +66,22 @@ class Condition:
         return found if isinstance(found, str) else short_repr(found)
 
     def is_refuted_by(self, answer: object) -> bool:
-        """Return whether an object has all that the condition needs, and does not fulfil it."""
-        return not self.holds_for(answer) and self.state_in_words(answer) is not None
+        """Return whether an object has all that the condition needs, fulfils those before it (`after`), and not this one."""
+        return (
+            not self.holds_for(answer)
+            and all(each.holds_for(answer) for each in self.after)
+            and self.state_in_words(answer) is not None
+        )
 
-    def complaint(self, words: str | None) -> str:
-        """Return the message for an object that does not fulfil the condition: the condition, the actual state as
-        `state_in_words` returned it, and where to look.
+    def complaint(self, answer: object) -> str:
+        """Return the message for an object that does not fulfil the condition: the condition, the actual state if it can be
+        evaluated, and where to look.
         """
+        words = self.state_in_words(answer)
         if words and not words.endswith("?"):
             words = words.rstrip(".") + "."
-        return " ".join(part for part in (self.sentence, words and f"Seen: {words}", self.look_at) if part)
+        advice = self.look_at(answer) if callable(self.look_at) else self.look_at
+        return " ".join(part for part in (self.sentence, words and f"Seen: {words}", advice) if part)
 
 
 @dataclass(kw_only=True, repr=False)
@@ -101,29 +113,33 @@ class Build(Check):
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on an object that is not a stub: failed with its type if that is wrong, else by all
-        conditions; the message has the first failed one, and each other whose state can be evaluated, as a list.
+        conditions; the message has the first failed one, and each other whose state can be evaluated and that is not
+        `after` a failed one, as a list.
         """
         if not isinstance(answer, self.kind):
             article = "an" if self.kind.__name__[0] in "AEIOU" else "a"
             expected = f"{article} {self.kind.__name__}"
             return self._result(Status.FAILED, f"expected {expected}, got {answer_in_words(answer)}.")
-        missing = [condition for condition in self.conditions if not condition.holds_for(answer)]
-        if not missing:
+        failed = [condition for condition in self.conditions if not condition.holds_for(answer)]
+        if not failed:
             return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
         # Later conditions may presuppose the first failed one: a flow that was not sent has no payload.
-        states = [(condition, condition.state_in_words(answer)) for condition in missing]
+        later = [condition for condition in self.conditions if any(each in failed for each in condition.after)]
         complaints = [
-            condition.complaint(words) for condition, words in states if condition is missing[0] or words is not None
+            condition.complaint(answer)
+            for condition in failed
+            if condition is failed[0] or condition.is_refuted_by(answer)
         ]
-        head = _count(len(complaints), len(missing), len(self.conditions))
+        missing = len(failed) + sum(condition not in failed for condition in later)
+        head = _count(len(complaints), missing, len(self.conditions))
         if len(complaints) > 1:
             complaints = [f"- {complaint}" for complaint in complaints]
         return self._result(Status.FAILED, head, *complaints)
 
 
 def _count(reported: int, missing: int, number: int) -> str:
-    """Return a sentence on the failed conditions: of `number` in all, `missing` failed, of which the message has
-    `reported`; the others cannot be evaluated yet.
+    """Return a sentence on the failed conditions: of `number` in all, `missing` failed or cannot be evaluated yet, and the
+    message has `reported` of them.
     """
     if number == 1:
         return "the condition does not hold yet."

@@ -128,7 +128,7 @@ class Designs(MeasuredTables):
                 f"The word must say what the interval of my_table's sums means for the statement "
                 f'"{self.statement.in_words("Mbit/s")}".',
                 "Supported: each value in the interval agrees with it. Refuted: none does. Undecided: some do.",
-                lambda found: f"{found.verdict!r}, and {interval(sums(found.table))}",
+                lambda found: f"{found.verdict!r}, and {interval(sums(found.table)):.4g}",
             ),
         ]
 

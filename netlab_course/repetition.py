@@ -307,7 +307,7 @@ class Repetition(Build):
         if isinstance(found, str):
             return ""
         if not self._follows_from_interval(found):
-            return self._verdict_condition().complaint(self._verdict_in_words(found))
+            return self._verdict_condition().complaint(found)
         mean, least = float(self.values(found.table).mean()), self.expected(found.table)
         if self.is_bound and mean < (1 - replays.MAX_BELOW) * least:
             return f"a mean of {with_unit(mean, self.unit)} is below {self.compared}, and no run can be: {replays.AS_MEASURED}"

@@ -167,7 +167,10 @@ class Threshold(MeasuredTables):
         one.
         """
         last, beyond = (self._interval(table).mean for table in (found.last, found.beyond))
-        told = f"{with_unit(last, self.unit)} at {found.largest}, {with_unit(beyond, self.unit)} at {found.largest + 1}"
+        told = ", ".join(
+            f"{with_unit(mean, self.unit, self.limit)} at {number}"
+            for mean, number in ((last, found.largest), (beyond, found.largest + 1))
+        )
         # Tables of other numbers say nothing about the side of this one.
         if found.largest == self.rule() and not self._differences_in_words(found):
             return f"{told}; this is the rule's number, and your runs are not on its side"
@@ -175,7 +178,7 @@ class Threshold(MeasuredTables):
 
     def _intervals_in_words(self, found: FoundThreshold) -> str:
         """Return both intervals of a student's threshold as text."""
-        return f"{self._interval(found.last)} at {found.largest}, {self._interval(found.beyond)} at {found.largest + 1}"
+        return f"{self._interval(found.last):.4g} at {found.largest}, {self._interval(found.beyond):.4g} at {found.largest + 1}"
 
 
 def _parse(answer: object) -> FoundThreshold | str:

@@ -5,6 +5,7 @@ from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
+from netlab_course.answers import with_unit
 from netlab_course.chapters.congestion_collapse import settings
 from netlab_course.chapters.congestion_collapse.settings import network as given_network
 from netlab_course.checks import Number
@@ -164,7 +165,12 @@ class Checks:
                     f"Of the packets that cross the shared link, {own.dropped_percent} % must be dropped behind it, at r2 "
                     f"(-{settings.DROPPED_BELOW} to +{settings.DROPPED_ABOVE} points).",
                     "my_run.queues has the counters. Which part of what crosses is h2's, and which part does its exit take?",
-                    lambda run: f"{_dropped_percent(run):.1f} %",
+                    lambda run: with_unit(
+                        _dropped_percent(run),
+                        "%",
+                        own.dropped_percent - settings.DROPPED_BELOW,
+                        own.dropped_percent + settings.DROPPED_ABOVE,
+                    ),
                 ),
             ],
             right="The next cell reads the counters.",

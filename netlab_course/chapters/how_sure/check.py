@@ -402,9 +402,9 @@ def _better_queue_in_words(found: QueueChoice) -> str:
 
 def _interval_in_words(found: QueueChoice) -> str:
     """Return the interval of a student's choice as text, and whether it holds 0 or lies below."""
-    mean, half = found.right()
+    difference = found.right()
     below = "it lies below 0, so by your own tables another queue loses less"
-    return f"{mean:.4g} ± {half:.2g}; {'it holds 0' if mean + half >= 0 else below}"
+    return f"{difference:.4g}; {'it holds 0' if difference.mean + difference.half_width >= 0 else below}"
 
 
 def _decision(own: StudentValues) -> Decision:

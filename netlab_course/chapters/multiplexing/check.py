@@ -9,6 +9,7 @@ from netlab import theory
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import LinkShape
+from netlab_course.answers import with_unit
 from netlab_course.chapters.multiplexing.settings import CROSSING, EMPTY_MS, L2_MBPS, longest_ms, transfer_and_ping
 from netlab_course.checks import Number
 from netlab_course.conditions import Condition, Measurement, link_in_words, traffic_in_words, traffic_items
@@ -220,46 +221,42 @@ def _bias() -> Measurement:
     all students.
     """
     usual = [link for link in topologies.portfolio().to_dict()["links"] if {link["a"][0], link["b"][0]} == {"r"}]
+    of_network = (
+        Condition(
+            _draws_of_reno,
+            f"The six flows must send with Reno, {MIN_DRAWS} times or more, for {MIN_DRAW_S} s or more each time.",
+            'contest(my_network, six, congestion="reno", **common) is five draws of 30 s.',
+            traffic_in_words,
+        ),
+        Condition(
+            lambda run: _between_routers(run) == usual,
+            "The links between the routers and their queues must be as they were.",
+            "Copy them from network.links.",
+            lambda run: ", ".join(f"{link['a']}-{link['b']}" for link in _between_routers(run) if link not in usual),
+        ),
+        Condition(
+            lambda run: not _other_host_links(run) and not _flows_without_jitter(run),
+            f"A link of a host may have only jitter_ms and delay_ms, at most {MAX_HOST_DELAY_MS} ms, and each flow must cross "
+            f"two with a jitter_ms of {MIN_JITTER_MS:g} or more, one at each end.",
+            "nl.Link(link.a, link.b, delay_ms=..., jitter_ms=...). Delay without jitter is the control run.",
+            lambda run: (
+                link_in_words(_other_host_links(run)[0])
+                if _other_host_links(run)
+                else f"{_flows_without_jitter(run)[0]} without so much jitter"
+            ),
+        ),
+    )
     return Measurement(
         name="drop-tail and random moments",
         conditions=[
-            Condition(
-                _draws_of_reno,
-                f"The six flows must send with Reno, {MIN_DRAWS} times or more, for {MIN_DRAW_S} s or more each time.",
-                'contest(my_network, six, congestion="reno", **common) is five draws of 30 s.',
-                traffic_in_words,
-            ),
-            Condition(
-                lambda run: _between_routers(run) == usual,
-                "The links between the routers and their queues must be as they were.",
-                "Copy them from network.links.",
-                lambda run: ", ".join(
-                    f"{link['a']}-{link['b']}" for link in _between_routers(run) if link not in usual
-                ),
-            ),
-            Condition(
-                lambda run: not _other_host_links(run) and not _flows_without_jitter(run),
-                f"A link of a host may have only jitter_ms and delay_ms, at most {MAX_HOST_DELAY_MS} ms, and each flow must cross "
-                f"two with a jitter_ms of {MIN_JITTER_MS:g} or more, one at each end.",
-                "nl.Link(link.a, link.b, delay_ms=..., jitter_ms=...). Delay without jitter is the control run.",
-                lambda run: (
-                    link_in_words(_other_host_links(run)[0])
-                    if _other_host_links(run)
-                    else f"{_flows_without_jitter(run)[0]} without so much jitter"
-                ),
-            ),
+            *of_network,
             Condition(
                 # A flow alone, or on other links, has this goodput without any jitter.
-                lambda run: (
-                    _draws_of_reno(run)
-                    and _between_routers(run) == usual
-                    and not _other_host_links(run)
-                    and not _flows_without_jitter(run)
-                    and _long_mbps(run) >= MIN_LONG_MBPS
-                ),
+                lambda run: all(each.holds_for(run) for each in of_network) and _long_mbps(run) >= MIN_LONG_MBPS,
                 f"With the others, h1-h9 must get {MIN_LONG_MBPS} Mbit/s or more on average.",
                 "How far must a packet move to find another place in the queue? A frame takes 0.3 to 0.6 ms on a link.",
-                lambda run: f"{_long_mbps(run):.2f} Mbit/s",
+                lambda run: with_unit(_long_mbps(run), "Mbit/s", MIN_LONG_MBPS),
+                after=of_network,
             ),
         ],
         right="So most of the rest was timing. What does the same delay do without jitter?",

@@ -21,7 +21,7 @@ from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 from netlab.traffic.own import is_own, own_name
 from netlab.traffic.tcp import CONTROL_METHODS
-from netlab_course.answers import answer_in_words
+from netlab_course.answers import answer_in_words, with_unit
 from netlab_course.chapters.own_control import experiments, settings
 from netlab_course.checks import Number, Result, Status
 from netlab_course.conditions import Build, Condition
@@ -446,7 +446,9 @@ class Checks:
                     lambda runs: min(_parts_of_cubic(runs).values()) > MIN_PART,
                     f"On each of the three traces it must get {MIN_PART} times CUBIC's goodput at least.",
                     "A short queue is not worth an idle link. Does the window grow again when the rate has risen?",
-                    lambda runs: ", ".join(f"{part:.2f} on {name}" for name, part in _parts_of_cubic(runs).items()),
+                    lambda runs: ", ".join(
+                        f"{with_unit(part, '', MIN_PART)} on {name}" for name, part in _parts_of_cubic(runs).items()
+                    ),
                 ),
                 _fairness_condition(
                     "a steady link", "Does the second one see an RTT that the first one's queue is already in?"

@@ -5,6 +5,7 @@ from typing import Any
 from netlab import theory
 from netlab.base.units import BITS_PER_BYTE
 from netlab.measure.results import Run
+from netlab_course.answers import with_unit
 from netlab_course.chapters.tcp_beside_udp import settings
 from netlab_course.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SENSOR_MBPS, SETTLED_S
 from netlab_course.checks import Number
@@ -147,6 +148,16 @@ class Checks:
             ],
         )
 
+        alone = Condition(
+            lambda run: (
+                len(traffic_items(run)) == 3
+                and [link["rate_mbps"] for link in slow_links(run)] == [RATE_MBPS]
+                and share_slow_links(run, SETTLED_S)
+            ),
+            "These three alone must send, to the end and without window_bytes, and the only link with a rate must have 5 Mbit/s.",
+            "Start from nl.topologies.three_pcs(rate_mbps=5, ...) and change the queue alone.",
+            lambda run: f"{traffic_in_words(run)}; rates {[link['rate_mbps'] for link in slow_links(run)]}",
+        )
         self.my_run = Measurement(
             name="TCP saved by the queue",
             conditions=[
@@ -164,28 +175,20 @@ class Checks:
                     "More connections would be another trick (chapter on parallel streams).",
                     lambda run: f"{sum(item['streams'] for item in _updates(run))} connections",
                 ),
-                Condition(
-                    lambda run: (
-                        len(traffic_items(run)) == 3
-                        and [link["rate_mbps"] for link in slow_links(run)] == [RATE_MBPS]
-                        and share_slow_links(run, SETTLED_S)
-                    ),
-                    "These three alone must send, to the end and without window_bytes, and the only link with a rate must have 5 Mbit/s.",
-                    "Start from nl.topologies.three_pcs(rate_mbps=5, ...) and change the queue alone.",
-                    lambda run: f"{traffic_in_words(run)}; rates {[link['rate_mbps'] for link in slow_links(run)]}",
-                ),
+                alone,
                 minimum_duration(30, "duration_s=30; the first 10 s are not counted."),
                 Condition(
                     lambda run: share_slow_links(run, SETTLED_S) and _goodput_mbps(run, "tcp", "h2") >= _SAVED_MBPS,
                     f"TCP must get {_SAVED_MBPS} Mbit/s at least, counted from 10 s on.",
                     "Which queue serves flows in turn and, when its room is full, drops from the longest?",
-                    lambda run: f"{_goodput_mbps(run, 'tcp', 'h2'):.4g} Mbit/s",
+                    lambda run: with_unit(_goodput_mbps(run, "tcp", "h2"), "Mbit/s", _SAVED_MBPS),
+                    after=(alone,),
                 ),
                 Condition(
                     lambda run: _goodput_mbps(run, "udp", "h1") >= _SAFE_SENSOR_MBPS,
                     f"The sensor must get {_SAFE_SENSOR_MBPS} of its 1 Mbit/s at least, counted from 10 s on.",
                     "It asks for less than its fair share, so a fair queue has no reason to drop it.",
-                    lambda run: f"{_goodput_mbps(run, 'udp', 'h1'):.4g} Mbit/s",
+                    lambda run: with_unit(_goodput_mbps(run, "udp", "h1"), "Mbit/s", _SAFE_SENSOR_MBPS),
                 ),
             ],
             right=(

@@ -129,7 +129,7 @@ def test_even_spacing_drops_another_share(dropped_percent: int) -> None:
         (measured_run(network=chapter.settings.network(aqm="fq_codel")), "link r1-r2: aqm=fq_codel, not asked for"),
         (
             measured_run(died=0),
-            "40 % must be dropped behind it, at r2 (-1.2 to +0.7 points). Seen: 0.0 %.",
+            "40 % must be dropped behind it, at r2 (-1.2 to +0.7 points). Seen: 0 %.",
         ),
         (measured_run(died=2400), "Which part of what crosses is h2's"),
         ("a run", "expected what nl.run(...) returns"),
