@@ -34,6 +34,8 @@ MAX_DISTANCE = 1.5
 """The distance of both means in half widths of their difference, which honest seeds exceed in 1 of about 300 tables."""
 AS_MEASURED = "hand over the table as nl.repeat(...) returned it."
 _OFF = 1e-6
+_ROUNDED_OFF = 0.005
+"""The relative error up to which a value that differs may have been rounded."""
 Replay = Callable[[Mapping[int, Scenario]], Mapping[int, Run]]
 """Runs scenarios again, by seed."""
 
@@ -100,9 +102,13 @@ def doubt_about_tables(
             return f"the scenario of {name} cannot be run again: {AS_MEASURED}"
         differing = invented_value(table, values, replay)
         if differing is not None:
-            seed, given, again = (differing[0], *(with_unit(value, unit) for value in differing[1:]))
+            seed, given, again = differing
+            told = (
+                f"{with_unit(given, unit, again)} in {name}, and {with_unit(again, unit, given)} when it is run again"
+            )
             classes = ", with your classes as they are now" if _own_classes(table.attrs["scenario"]) else ""
-            return f"seed {seed} has {given} in {name}, and {again} when it is run again{classes}: {AS_MEASURED}"
+            rounded = " Was it rounded?" if math.isclose(given, again, rel_tol=_ROUNDED_OFF) else ""
+            return f"seed {seed} has {told}{classes}: {AS_MEASURED}{rounded}"
         other = mean_of_other_seeds(table, values, replay, number)
         if other is not None:
             own = interval(values(table))

@@ -67,6 +67,23 @@ def test_all_seeds_are_repeated_if_there_is_time_and_the_outliers_if_not(monkeyp
     assert replays.invented_value(table, values, lambda _scenarios: {}) is None, "what cannot be repeated is believed"
 
 
+def test_a_rounded_value_is_told_with_the_digits_in_which_it_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    check = judging_checks(congestion_collapse.begin())["repeated"]
+    honest = [4.42391, 4.5, 4.6]
+    monkeypatch.setattr(replays, "table_of", lambda _scenario, runs: pd.DataFrame({"found": [*runs.values()]}))
+
+    def doubt(*given: float) -> str:
+        table, values = seed_table(check, given)
+        again: Any = {seed: honest[seed - 1] for seed in (1, 2, 3)}
+        return replays.doubt_about_tables({"your table": table}, values, "ms", lambda _scenarios: again)
+
+    assert doubt(*honest) == ""
+    told = doubt(4.424, 4.5, 4.6)
+    assert "seed 1 has 4.424 ms in your table, and 4.4239 ms when it is run again" in told
+    assert told.endswith("returned it. Was it rounded?")
+    assert doubt(8.8, 4.5, 4.6).endswith("4.424 ms when it is run again: " + replays.AS_MEASURED)
+
+
 @pytest.mark.library
 def test_an_edited_run_or_scenario_is_found_when_the_run_is_made_again() -> None:
     def path(jitter_ms: float) -> nl.Topology:
