@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -24,6 +24,7 @@ from netlab_course.answers import with_unit
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition
+from netlab_course.interval_slips import Slip, slips_of_table
 from netlab_course.measured_tables import Values
 from netlab_course.refutations import EXAMPLE
 from netlab_course.repeated_measurements import (
@@ -35,7 +36,16 @@ from netlab_course.repeated_measurements import (
     parse_answer,
 )
 from netlab_course.repeated_tables import count_seeds, is_complete
-from netlab_course.rounded_intervals import agrees, have_equal_numbers, interval_of, places, shows
+from netlab_course.rounded_intervals import (
+    NEEDED_DIGITS,
+    ROUNDED_TOO_FAR,
+    agrees,
+    has_numbers,
+    have_equal_numbers,
+    is_rounded_too_far,
+    places,
+    shows,
+)
 from netlab_course.scenario_differences import repeats, scenario_in_words
 from netlab_course.statements import STATEMENT_VERDICTS, UNDECIDED, Statement
 
@@ -143,6 +153,7 @@ class Repetition(Build):
         """Return the conditions on the scenario, the seeds, the interval, the figure and its axis (if asked for), the
         verdict, and the refutation (if there is no figure), in this order.
         """
+        of_values = self._interval_condition()
         return [
             Condition(
                 lambda found: repeats(found.table, self.scenario()),
@@ -156,16 +167,28 @@ class Repetition(Build):
                 "nl.repeat(..., seeds=...) takes a number, or a list of seeds.",
                 lambda found: f"{count_seeds(found.table)} seeds",
             ),
-            Condition(
-                lambda found: agrees(found.interval, interval(self.values(found.table))),
-                "The interval must be that of the values that the exercise asks for, one for each seed.",
-                "Select the rows and the column first; nl.interval(...) takes the values.",
-                self._slip,
-            ),
+            of_values,
             *(self._figure_conditions() if self.with_figure else ()),
-            self._verdict_condition(),
+            replace(self._verdict_condition(), after=(of_values,)),
             *(() if self.with_figure else (self._refutation_condition(),)),
         ]
+
+    def _interval_condition(self) -> Condition:
+        """Return the condition that the interval is that of the right values."""
+        return Condition(
+            lambda found: agrees(found.interval, interval(self.values(found.table))),
+            "The interval must be that of the values that the exercise asks for, one for each seed.",
+            lambda found: (
+                NEEDED_DIGITS
+                if self._is_rounded_too_far(found)
+                else "Select the rows and the column first; nl.interval(...) takes the values."
+            ),
+            self._slip,
+        )
+
+    def _is_rounded_too_far(self, found: RepeatedMeasurement) -> bool:
+        """Return whether the interval of a student's measurement is the right one with too few digits."""
+        return is_rounded_too_far(found.interval, interval(self.values(found.table)))
 
     def _verdict_condition(self) -> Condition:
         """Return the condition on the verdict of a measurement, which must follow from the student's own interval, seen
@@ -174,7 +197,7 @@ class Repetition(Build):
         statement = self.statement
         if statement is None:
             return Condition(
-                lambda found: found.verdict in places(self._in_the_unit(found), self.expected(found.table)),
+                lambda found: found.verdict in self._places(found, self.expected(found.table)),
                 f"The word must say where {self.compared} lies, seen from your interval.",
                 f"Is {self.compared} above mean + half, below mean - half, or between them?",
                 self._verdict_in_words,
@@ -193,9 +216,7 @@ class Repetition(Build):
         interval.
         """
         statement = self.statement
-        return statement is None or found.verdict in statement.verdicts(
-            places(self._in_the_unit(found), statement.number)
-        )
+        return statement is None or found.verdict in statement.verdicts(self._places(found, statement.number))
 
     def _verdict_in_words(self, found: RepeatedMeasurement) -> str:
         """Return the verdict of a student's measurement and the edges of its interval, in the exercise's unit, as
@@ -211,12 +232,15 @@ class Repetition(Build):
         return [
             Condition(
                 self._draws,
-                "The figure must show each of your values.",
+                "The figure must show each of your values, and its trace nothing else.",
                 'Draw the rows that you selected: my_rows.plot(kind="scatter", x="seed", y=...).',
-                lambda found: f"traces of {', '.join(str(len(n)) for n in found.figure['traces']) or 'no'} numbers",
+                self._traces_in_words,
             ),
             Condition(
-                lambda found: any(shows(found.figure, each) for each in self._shown_intervals(found)),
+                lambda found: any(
+                    shows(found.figure, (mean * self._figure_scale(found), half * self._figure_scale(found)))
+                    for mean, half in self._judging_intervals(found)
+                ),
                 "The figure must show your interval, from mean - half to mean + half.",
                 "my_figure.add_hrect(y0=..., y1=..., opacity=0.2), or error bars.",
                 lambda found: _marks_in_words(found.figure),
@@ -228,6 +252,14 @@ class Repetition(Build):
                 self._titles,
             ),
         ]
+
+    def _traces_in_words(self, found: RepeatedMeasurement) -> str:
+        """Return the numbers of values in the traces of a measurement's figure as text, and whether one has the right values
+        and others.
+        """
+        traces, values = found.figure["traces"], self.values(found.table)
+        told = f"traces of {', '.join(str(len(numbers)) for numbers in traces) or 'no'} numbers"
+        return f"{told}; one has your values, and others" if any(has_numbers(each, values) for each in traces) else told
 
     def _refutation_condition(self) -> Condition:
         """Return the condition that the student's refutation holds for the intervals in which no value agrees with the
@@ -263,14 +295,15 @@ class Repetition(Build):
         return len(self.words) - 1
 
     def _wrong_guess(self, answer: object) -> str:
-        """Return the verdict in a failed answer if it is wrong, as it could be found by trial; "" if it is right or the
-        answer has a wrong form.
+        """Return the verdict in a failed answer if it is wrong, as it could be found by trial; "" if it is right, is
+        not judged yet because the interval is wrong, or the answer has a wrong form.
         """
         found = parse_answer(answer, self._parts, self.words)
         if isinstance(found, str):
             return ""
+        is_judged = self._interval_condition().holds_for(found)
         is_right = self._verdict_condition().holds_for(found) and self._follows_from_interval(found)
-        return "" if is_right else found.verdict
+        return found.verdict if is_judged and not is_right else ""
 
     def judge(self, answer: object) -> Result:
         """Return the verdict on `answer` and show nothing; if some but not all of its four parts are still `...`, the
@@ -318,7 +351,7 @@ class Repetition(Build):
         """Return a sentence that says whether the theoretical value lies inside, above or below the interval of a
         student's measurement.
         """
-        right = places(self._in_the_unit(found), self.expected(found.table))
+        right = self._places(found, self.expected(found.table))
         place = next(word for word in ("inside", "above", "below") if word in right)
         return f"{self.compared[0].upper()}{self.compared[1:]} lies {place} your interval."
 
@@ -329,23 +362,29 @@ class Repetition(Build):
         titles = [title for title in found.figure["titles"] if title != "seed"]
         if not titles:
             return "no title of an axis"
-        return f"{', '.join(map(repr, titles))}: {axis_title_problem(titles[-1], self.unit)}"
+        return f"{', '.join(map(repr, titles))}: {axis_title_problem(titles[-1], self._title_units(found)[0])}"
 
     def _has_title(self, found: RepeatedMeasurement) -> bool:
-        """Return whether an axis of a measurement's figure has a title with the unit of the exercise, or with that of the
-        student's values, so that another unit counts only once.
+        """Return whether an axis of a measurement's figure has a title with the unit of the drawn values: that of the
+        exercise, or of the student's interval, so that another unit counts only once, or another usual one.
         """
-        own = _SCALED_UNITS.get((self.unit, self._unit_factor(found) or 1.0), self.unit)
-        return any(not axis_title_problem(title, unit) for title in found.figure["titles"] for unit in (self.unit, own))
+        return any(
+            not axis_title_problem(title, unit) for title in found.figure["titles"] for unit in self._title_units(found)
+        )
+
+    def _title_units(self, found: RepeatedMeasurement) -> tuple[str, ...]:
+        """Return the units of which a title of an axis in a measurement's figure must have one."""
+        if self._figure_scale(found) != 1:
+            return (_SCALED_UNITS[self.unit, self._drawn_factor(found) or 1.0],)
+        return (self.unit, _SCALED_UNITS.get((self.unit, self._unit_factor(found) or 1.0), self.unit))
 
     def _draws(self, found: RepeatedMeasurement) -> bool:
-        """Return whether the figure of a measurement shows the right values, also in the student's unit, or the wrong
-        ones of a known mistake that also explains the interval, so that a mistake counts only once.
+        """Return whether the figure of a measurement shows the right values, also in another usual unit, or the wrong ones
+        of a known mistake that also explains the interval, so that a mistake counts only once.
         """
-        values, traces = self.values(found.table), found.figure["traces"]
-        in_its_unit = values * (self._unit_factor(found) or 1.0)
-        if any(have_equal_numbers(numbers, each) for each in (values, in_its_unit) for numbers in traces):
+        if self._drawn_factor(found) is not None:
             return True
+        traces = found.figure["traces"]
         instead = [slip(found.table) for slip in self.slips.values()]
         return any(
             have_equal_numbers(numbers, each)
@@ -373,17 +412,51 @@ class Repetition(Build):
         if agrees(found.interval, (right[0] - right[1], sum(right))):
             return right
         known = itertools.chain([right], (slip for slip, _ in self._slips(found)))
-        return found.interval if any(agrees(found.interval, each) for each in known) else right
+        is_known = self._is_rounded_too_far(found) or any(agrees(found.interval, each) for each in known)
+        return found.interval if is_known else right
 
-    def _shown_intervals(self, found: RepeatedMeasurement) -> list[tuple[float, float]]:
-        """Return the intervals of which a figure must show one, in the student's unit: the one by which the measurement
-        is judged, and the one before it was rounded.
+    def _judging_intervals(self, found: RepeatedMeasurement) -> list[tuple[float, float]]:
+        """Return the intervals by which the figure and the verdict of a measurement may go, in the student's unit: the one
+        of `_judged_by`, and the one before it was rounded.
         """
         judged = self._judged_by(found)
         mean, half = interval(self.values(found.table))
         factor = self._unit_factor(found) or 1.0
         exact = (factor * mean, factor * half)
-        return [judged, exact] if agrees(judged, exact) else [judged]
+        return [judged, exact] if agrees(judged, exact) or self._is_rounded_too_far(found) else [judged]
+
+    def _places(self, found: RepeatedMeasurement, number: float) -> set[str]:
+        """Return the words ("above", "inside", "below") for where a number in the exercise's unit lies, seen from one of
+        the intervals by which the verdict of a measurement may go.
+        """
+        factor = self._unit_factor(found) or 1.0
+        return {
+            word
+            for mean, half in self._judging_intervals(found)
+            for word in places((mean / factor, half / factor), number)
+        }
+
+    def _drawn_factor(self, found: RepeatedMeasurement) -> float | None:
+        """Return the factor of the unit in which the figure of a measurement shows the right values: 1, the factor of the
+        student's interval, or that of another usual unit such as kbit/s; None if it does not show them.
+        """
+        values = self.values(found.table)
+        others = (factor for unit, factor in _SCALED_UNITS if unit == self.unit)
+        return next(
+            (
+                factor
+                for factor in (1.0, self._unit_factor(found) or 1.0, *others)
+                if any(have_equal_numbers(numbers, values * factor) for numbers in found.figure["traces"])
+            ),
+            None,
+        )
+
+    def _figure_scale(self, found: RepeatedMeasurement) -> float:
+        """Return the factor from the unit of a student's interval to that of the figure, if the figure is in a usual unit
+        of its own; else 1.
+        """
+        own, drawn = self._unit_factor(found) or 1.0, self._drawn_factor(found) or 1.0
+        return 1.0 if drawn in (1.0, own) else drawn / own
 
     def _in_the_unit(self, found: RepeatedMeasurement) -> tuple[float, float]:
         """Return mean and half width by which the verdict is judged (those of `_judged_by`), converted to the unit of
@@ -402,42 +475,16 @@ class Repetition(Build):
         # Two mistakes may agree with a rounded interval: the median is often near the mean of another column.
         known = [(slip, sentence) for slip, sentence in self._slips(found) if agrees((mean, half), slip)]
         if not known:
-            return got
+            return f"{got}; {ROUNDED_TOO_FAR}" if self._is_rounded_too_far(found) else got
         _, sentence = min(known, key=lambda pair: abs(pair[0][0] - mean) + abs(pair[0][1] - half))
         return f"{got}; {sentence}"
 
-    def _slips(self, found: RepeatedMeasurement) -> Iterator[tuple[tuple[float, float], str]]:
-        """Yield the wrong intervals (mean and half width) that known mistakes give for the table of a measurement, each
+    def _slips(self, found: RepeatedMeasurement) -> Iterator[Slip]:
+        """Return the wrong intervals (mean and half width) that known mistakes give for the table of a measurement, each
         with its message.
         """
         values = self.values(found.table)
-        number, middle, scatter = len(values), float(values.mean()), float(values.std())
-        _, half = interval(values)
-        root = number**0.5
-        yield (
-            (middle, scatter),
-            "this half width is the standard deviation: how far single runs scatter, not how sure their mean is",
-        )
-        yield (middle, float(values.std(ddof=0))), "this half width is a standard deviation, not how sure the mean is"
-        yield (
-            (middle, scatter / root),
-            "this half width is the standard error: Student's t is missing, which makes 95 % of it",
-        )
-        yield (middle, 1.96 * scatter / root), f"1.96 holds for very many values; for {number} it is Student's t"
-        yield (middle, 2 * half), "this is the whole width, from one edge to the other"
-        yield (middle - half, middle + half), "these are the two edges; asked for are the mean and half of the width"
-        yield (float(values.median()), half), "this is the median, and the interval is of the mean"
-        for sentence, instead in self.slips.items():
-            yield interval(instead(found.table)), sentence
-        for factor in _UNIT_FACTORS:
-            asked = f"{self.unit} is asked for" if self.unit else "a number without a unit is asked for"
-            yield (factor * middle, factor * half), f"this is {factor:g} times the interval: {asked}"
-        rows_by_flow = found.table.groupby("flow").indices
-        for column, values in found.table.select_dtypes("number").items():
-            numbers = values.to_numpy(dtype=float)
-            yield interval_of(numbers), f"this is the column {column} of all flows together"
-            for flow, rows in rows_by_flow.items():
-                yield interval_of(numbers[rows]), f"this is the column {column} of the flow {flow}"
+        return slips_of_table(found.table, values, self.slips, self.unit, _UNIT_FACTORS)
 
 
 def _marks_in_words(figure: Mapping[str, Any]) -> str:

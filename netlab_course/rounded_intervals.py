@@ -12,25 +12,56 @@ import pandas as pd
 
 from netlab.runs.replications import interval
 
-# Relative margins: a mean may be rounded to four digits, a half width to two.
+# Relative margins: of a mean rounded to four digits, and of a half width rounded to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
+_MAX_DIGITS = 9
 _EXACT_OFF = 0.002
+# A mean may also be rounded to three digits, even if the half width is much narrower.
+_MEAN_DIGITS, _HALF_DIGITS = 3, 2
+ROUNDED_TOO_FAR = "this is rounded too far"
+NEEDED_DIGITS = "Hand over what nl.interval(...) returns, or three significant digits of both numbers."
+"""The advice on an interval that is rounded too far."""
 
 
 def agrees(given: tuple[float, float], right: tuple[float, float]) -> bool:
     """Return whether an interval equals the right one, both as mean and half width, apart from rounding the mean to
-    four digits and the half width to two.
+    three digits and the half width to two.
     """
     (mean, half), (its_mean, its_half) = given, right
-    return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and (
-        abs(half - its_half) <= _EXACT_OFF * its_half + 1e-12 or _is_rounded(half, its_half, 2)
+    return (_is_near(mean, right) or _is_rounded(mean, its_mean, _MEAN_DIGITS)) and (
+        abs(half - its_half) <= _EXACT_OFF * its_half + 1e-12 or _is_rounded(half, its_half, _HALF_DIGITS)
     )
+
+
+def is_rounded_too_far(given: tuple[float, float], right: tuple[float, float]) -> bool:
+    """Return whether an interval, as mean and half width, is the right one with fewer digits than `agrees` allows: both
+    numbers rounded to as many decimals, or the half width to one significant digit.
+    """
+    (mean, half), (its_mean, its_half) = given, right
+    if mean == 0 or agrees(given, right):
+        return False
+    alike = any(
+        math.isclose(mean, round(its_mean, decimals), rel_tol=1e-9)
+        and math.isclose(half, round(its_half, decimals), rel_tol=1e-9)
+        for decimals in range(_MAX_DIGITS)
+    )
+    return alike or (
+        (_is_near(mean, right) or _is_rounded(mean, its_mean, 2)) and half > 0 and _is_rounded(half, its_half, 1)
+    )
+
+
+def _is_near(mean: float, right: tuple[float, float]) -> bool:
+    """Return whether a mean is near that of the right interval, as seen from how narrow this is."""
+    its_mean, its_half = right
+    return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half
 
 
 def _is_rounded(number: float, right: float, least_digits: int) -> bool:
     """Return whether a number is the right one, rounded to so many significant digits or to more, up to eight."""
-    return any(math.isclose(number, float(f"{right:.{digits}g}"), rel_tol=1e-9) for digits in range(least_digits, 9))
+    return any(
+        math.isclose(number, float(f"{right:.{digits}g}"), rel_tol=1e-9) for digits in range(least_digits, _MAX_DIGITS)
+    )
 
 
 def have_equal_numbers(numbers: Sequence[float], values: pd.Series[float]) -> bool:
@@ -40,6 +71,11 @@ def have_equal_numbers(numbers: Sequence[float], values: pd.Series[float]) -> bo
     if len(numbers) != len(values):
         return False
     return bool(np.allclose(np.sort(numbers), np.sort(values.to_numpy(dtype=float)), rtol=_FIGURE_OFF))
+
+
+def has_numbers(numbers: Sequence[float], values: pd.Series[float]) -> bool:
+    """Return whether each of a column of values is among a list of numbers, within a relative error of 0.002."""
+    return len(numbers) > 0 and all(np.isclose(numbers, value, rtol=_FIGURE_OFF).any() for value in values)
 
 
 def shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:

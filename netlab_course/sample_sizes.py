@@ -13,16 +13,17 @@ from typing import ClassVar
 
 import pandas as pd
 
-from netlab.runs.replications import interval
+from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
 from netlab.theory import runs_needed, student_t
 from netlab_course import replays
 from netlab_course.answers import answer_in_words, as_number, bare_word, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Condition
+from netlab_course.interval_slips import Slip, statistical_slips
 from netlab_course.measured_tables import PILOT, MeasuredTables, Values
 from netlab_course.repeated_tables import as_repeated_tables, count_seeds, differences_in_words, is_complete
-from netlab_course.rounded_intervals import agrees
+from netlab_course.rounded_intervals import NEEDED_DIGITS, ROUNDED_TOO_FAR, agrees, is_rounded_too_far
 
 PILOTS = 6
 """The number of runs of a pilot."""
@@ -72,6 +73,7 @@ class SampleSize(MeasuredTables):
     def _usual_conditions(self) -> list[Condition]:
         """Return the conditions on the scenario, the seeds, the plan, the interval and the word, in this order."""
         wanted = with_unit(self.half_width, self.unit)
+        of_values = self._interval_condition()
         return [
             Condition(
                 lambda found: not self._differences_in_words(found),
@@ -99,19 +101,28 @@ class SampleSize(MeasuredTables):
                 "Which number makes t s / sqrt(n) just small enough? Try it in the formula, and the next smaller one.",
                 self._plan_in_words,
             ),
-            Condition(
-                lambda found: agrees(found.interval, interval(self.values(found.table))),
-                "my_interval must be that of my_table's values, one for each seed.",
-                "Compute the value of each seed as for the pilot; nl.interval(...) takes the values.",
-                self._interval_in_words,
-            ),
+            of_values,
             Condition(
                 lambda found: found.verdict in self._right_words(found),
                 f"The word must say whether the half width of my_table's interval is at most {wanted}.",
                 f"{REACHED!r}: it is. {MISSED!r}: it is larger.",
-                lambda found: f"{found.verdict!r}, and {interval(self.values(found.table))}",
+                lambda found: f"{found.verdict!r}, and {Interval(*found.interval):.4g}",
+                after=(of_values,),
             ),
         ]
+
+    def _interval_condition(self) -> Condition:
+        """Return the condition that the interval is that of the planned runs."""
+        return Condition(
+            lambda found: agrees(found.interval, interval(self.values(found.table))),
+            "my_interval must be that of my_table's values, one for each seed.",
+            lambda found: (
+                NEEDED_DIGITS
+                if is_rounded_too_far(found.interval, interval(self.values(found.table)))
+                else "Compute the value of each seed as for the pilot; nl.interval(...) takes the values."
+            ),
+            self._interval_in_words,
+        )
 
     @property
     def many_tries(self) -> int:
@@ -153,8 +164,8 @@ class SampleSize(MeasuredTables):
         return gaps or super().doubt_about_origin(answer)
 
     def _wrong_guess(self, answer: object) -> str:
-        """Return the word in a failed answer if it is wrong; "" if it is right, cannot be judged yet (a table of one
-        seed), or the answer has a wrong form.
+        """Return the word in a failed answer if it is wrong; "" if it is right, is not judged yet (a wrong interval, or a
+        table of one seed), or the answer has a wrong form.
         """
         found = _parse(answer)
         return "" if isinstance(found, str) or not self.conditions[-1].is_refuted_by(found) else found.verdict
@@ -179,19 +190,17 @@ class SampleSize(MeasuredTables):
             if agrees((mean, half), wrong)
         ]
         # Two mistakes may agree with a rounded interval; the nearer one is named.
-        return f"{got}; {min(known)[1]}" if known else got
+        if known:
+            return f"{got}; {min(known)[1]}"
+        too_far = is_rounded_too_far(found.interval, interval(self.values(found.table)))
+        return f"{got}; {ROUNDED_TOO_FAR}" if too_far else got
 
-    def _interval_slips(self, found: PlannedSample) -> Iterator[tuple[tuple[float, float], str]]:
+    def _interval_slips(self, found: PlannedSample) -> Iterator[Slip]:
         """Yield the wrong intervals that known mistakes give for a student's tables, each with its message."""
         values = self.values(found.table)
-        (mean, half), scatter = interval(values), float(values.std())
-        error = scatter / len(values) ** 0.5
+        mean, half = interval(values)
         yield interval(self.values(found.pilot)), "this is the interval of the pilot"
-        yield (mean, scatter), "this half width is the standard deviation: how far single runs scatter"
-        yield (mean, error), "this half width is the standard error: Student's t is missing"
-        yield (mean, 1.96 * error), f"1.96 holds for very many values; for {len(values)} it is Student's t"
-        yield (mean, 2 * half), "this is the whole width, from one edge to the other"
-        yield (mean - half, mean + half), "these are the two edges; asked for are the mean and half of the width"
+        yield from statistical_slips(values)
         yield (mean / 100, half / 100), f"this is a fraction; {self.unit} is asked for"
 
     def _right_words(self, found: PlannedSample) -> set[str]:

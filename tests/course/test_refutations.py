@@ -12,7 +12,7 @@ from netlab.base.errors import NetlabError
 from netlab_course.refutations import EXAMPLE, parse_condition, refutation_problem
 from netlab_course.repetition import Repetition
 from tests.chapters.checking import failure_text, passes
-from tests.course.test_repetition import WITH_REFUTATION, parameters, work
+from tests.course.example_repetitions import WITH_REFUTATION, parameters, work
 
 # Right conditions against "more than 4.2 Mbit/s" and "less than 4.2 ms".
 BELOW = [

@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 import pytest
 
 import netlab as nl
-from netlab.runs.replications import table_of
 from netlab_classroom.grading import plain
 from netlab_course import replays
 from netlab_course.chapters import incast, tcp_beside_udp
@@ -21,103 +20,25 @@ from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
 from netlab_course.repeated_measurements import figure_numbers
 from netlab_course.repetition import Repetition
-from netlab_course.rounded_intervals import agrees, shows
 from netlab_course.statements import Statement
-from tests.chapters.checking import all_chapters, checks_of, count_tries, failure_text, passes
+from tests.chapters.checking import count_tries, failure_text, passes
+from tests.course.example_repetitions import (
+    CHECKS,
+    PRINTED,
+    WITH_FIGURE,
+    WITH_REFUTATION,
+    figure,
+    parameters,
+    refutation,
+    repetitions,
+    right_verdict,
+    some_check,
+    table,
+    work,
+)
 from tests.fake_runs import FakeRun
 
 SEEDS = [3, 14, 15, 92, 65, 35, 89, 79]
-
-
-def repetitions(token: str) -> dict[str, Repetition]:
-    return {
-        f"{chapter.__name__.rsplit('.', 1)[-1]}-{token}": check
-        for chapter in all_chapters()
-        for check in checks_of(chapter, token)
-        if isinstance(check, Repetition)
-    }
-
-
-def parameters(found: dict[str, Repetition]) -> list[Any]:
-    return [pytest.param(check, id=name) for name, check in found.items()]
-
-
-# A token changes the numbers of the scenario, but not the way in which an answer is judged.
-PRINTED = repetitions("")
-CHECKS = parameters(PRINTED)
-WITH_FIGURE = {name: check for name, check in PRINTED.items() if check.with_figure}
-WITH_REFUTATION = {name: check for name, check in PRINTED.items() if not check.with_figure}
-
-
-def table(check: Repetition, seeds: Any = range(1, 11), scenario: nl.Scenario | None = None) -> pd.DataFrame:
-    """Return a table as from `nl.repeat`, with random numbers, a row for each flow and seed."""
-    if scenario is not None:
-        return made_table(scenario, seeds)
-    kept = (check.key, repr(check.scenario().to_dict()), tuple(seeds))
-    if kept not in TABLES:
-        TABLES[kept] = made_table(check.scenario(), seeds)
-    return TABLES[kept].copy()
-
-
-TABLES: dict[Any, pd.DataFrame] = {}
-"""Tables of the exercises' own scenarios, by check, scenario and seeds; their numbers are always the same."""
-
-
-def made_table(described: nl.Scenario, seeds: Any) -> pd.DataFrame:
-    """Return a table of this scenario with random numbers, a row for each flow and seed."""
-    numbers = np.random.default_rng(1)
-    runs: dict[Any, Any] = {}
-    traffic: list[Any] = [*described.traffic]
-    for seed in seeds:
-        rows = [
-            {
-                "flow": f"{item.src}-{item.dst} {item.kind} {place}",
-                "kind": item.kind,
-                "src": item.src,
-                "dst": item.dst,
-                "error": None,
-                **{name: 10 ** numbers.uniform(1, 3) for name in ("goodput_mbps", "rtt_ms", "rtt_max_ms")},
-                # Chapter 7 asks how many took more than 0.9 s, chapter 17 for the slowest answer to a query at 9.5 s.
-                "completion_s": 9.5 + numbers.pareto(1.2) if item.kind == "requests" else 10 ** numbers.uniform(-1, 1),
-                # Chapter 13 asks for a delay that is known to 3 %.
-                "delay_ms": numbers.uniform(97, 103),
-            }
-            for place, item in enumerate(traffic)
-        ]
-        runs[seed] = FakeRun(pd.DataFrame(rows))
-    return table_of(described.to_dict(), runs)  # type: ignore[arg-type]
-
-
-def right_verdict(check: Repetition, found: pd.DataFrame) -> str:
-    mean, half = nl.interval(check.values(found))
-    if check.statement is not None:
-        number, above = check.statement.number, check.statement.above
-        if abs(number - mean) <= half:
-            return "undecided"
-        return "supported" if (mean > number) == above else "refuted"
-    expected = check.expected(found)
-    return "above" if expected > mean + half else "below" if expected < mean - half else "inside"
-
-
-def figure(values: Any, half: float | None = None, title: str = "Goodput (Mbit/s)") -> go.Figure:
-    made = go.Figure(go.Scatter(x=list(range(len(values))), y=list(values)))
-    if half is not None:
-        mean = float(np.mean(list(values)))
-        made.add_hrect(y0=mean - half, y1=mean + half)
-    return made.update_yaxes(title_text=title)
-
-
-def refutation(check: Repetition) -> str:
-    """Return a right condition that refutes the statement of a check."""
-    assert check.statement is not None
-    return f"high < {check.statement.number}" if check.statement.above else f"low > {check.statement.number}"
-
-
-def work(check: Repetition, found: pd.DataFrame | None = None) -> list[Any]:
-    found = table(check) if found is None else found
-    values = check.values(found)
-    third = figure(values, nl.interval(values).half_width, check.axis) if check.with_figure else refutation(check)
-    return [found, nl.interval(values), third, right_verdict(check, found)]
 
 
 @pytest.mark.parametrize("check", [*CHECKS, *parameters(repetitions("anna")), *parameters(repetitions("ben"))])
@@ -345,10 +266,6 @@ def test_too_few_seeds_failed_runs_and_other_scenarios_are_reported(check: Repet
     assert "must be what the exercise describes" in failure_text(check, work(check, table(check, scenario=shorter)))
 
 
-def some_check() -> Repetition:
-    return next(iter(WITH_FIGURE.values()))
-
-
 @pytest.mark.parametrize(
     ("place", "answer", "words"),
     [
@@ -434,37 +351,3 @@ def test_a_verdict_may_have_a_capital_and_a_full_stop(check: Repetition) -> None
 
 def test_the_figure_is_asked_for_where_the_form_is_taught() -> None:
     assert [name.removesuffix("-") for name in WITH_FIGURE] == ["bdp"]
-
-
-@pytest.mark.parametrize(("widths", "shown"), [(1.0, True), (2.0, False), (0.5, False)])
-def test_the_width_of_a_band_counts_even_if_the_interval_is_narrower_than_rounding(widths: float, shown: bool) -> None:
-    mean, half = 9.5612, 0.002
-    edges = [mean - widths * half, mean + widths * half]
-    assert shows({"bars": [], "shapes": edges, "traces": []}, (mean, half)) is shown
-    assert shows({"bars": [], "shapes": [], "traces": [edges]}, (mean, half)) is shown
-
-
-def test_the_band_of_equal_values_is_a_line() -> None:
-    assert shows({"bars": [], "shapes": [5.0, 5.0], "traces": []}, (5.0, 0.0))
-
-
-@pytest.mark.parametrize(("half", "right"), [(1.4, True), (1.45, True), (1.447, True), (1.39, False), (1.47, False)])
-def test_a_half_width_may_be_rounded_and_not_be_near(half: float, right: bool) -> None:
-    assert agrees((9.56, half), (9.5612, 1.44651)) is right
-    assert not agrees((9.5612, 1.44651 * 1.96 / 2.045), (9.5612, 1.44651)), "the factor of very many values"
-
-
-@pytest.mark.parametrize("edges", [(9.5612, 9.5652), (9.5586, 9.5638), (9.5600, 9.5624)])
-def test_a_band_beside_the_interval_or_of_the_standard_deviation_is_not_it(edges: tuple[float, float]) -> None:
-    assert not shows({"bars": [], "shapes": list(edges), "traces": []}, (9.5612, 0.002))
-    assert shows({"bars": [], "shapes": [9.559, 9.563], "traces": []}, (9.5612, 0.002)), "rounded to four digits"
-
-
-@pytest.mark.parametrize("check", parameters(WITH_FIGURE))
-def test_a_band_at_another_place_is_named_with_its_edges(check: Repetition) -> None:
-    answer = work(check)
-    elsewhere = figure(check.values(answer[0]), title=check.axis)
-    elsewhere.add_hrect(y0=-7, y1=-2.5)
-    assert "Seen: 0 error bars, and lines or areas at -7, -2.5" in failure_text(
-        check, [*answer[:2], elsewhere, answer[3]]
-    )

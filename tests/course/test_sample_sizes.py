@@ -139,7 +139,27 @@ def test_the_word_must_follow_from_the_runs_of_the_plan() -> None:
         answer = work(4.0, then)
         told = failure_text(CHECK, [*answer[:4], wrong])
         assert "at most 3 %" in told and "1 of 5 conditions" in told
+        assert f"Seen: {wrong!r}, and {nl.interval(CHECK.values(answer[2])):.4g}." in told
         passes(CHECK, [*answer[:4], f" {answer[4].capitalize()}."])
+
+
+def test_the_word_is_not_judged_before_the_interval_is_right() -> None:
+    check = replace(CHECK)
+    seen = count_tries(check)
+    answer = work()
+    for word in ("reached", "missed"):
+        given = [*answer[:3], (23.47, 3.4), word]
+        told = failure_text(check, given)
+        assert "1 of 5 conditions does not hold yet. (1 more" in told and "The word must say" not in told
+        check(given)
+    assert not seen
+
+
+def test_an_interval_that_is_rounded_too_far_is_named() -> None:
+    answer = work()
+    mean, half = answer[3]
+    told = failure_text(CHECK, [*answer[:3], (float(f"{mean:.2g}"), float(f"{half:.1g}")), answer[4]])
+    assert "this is rounded too far. Hand over what nl.interval(...) returns" in told
 
 
 def test_other_scenarios_and_numbers_of_runs_are_reported() -> None:
