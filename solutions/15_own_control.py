@@ -206,7 +206,7 @@ print(f"between 28 and 44 segments, {powers.idxmax()} have the greatest power")
 #   `ack.delivered_segments / flow.cwnd_segments`. Grow only where `ack.may_grow` is true: the window was used, and no recovery is under way.
 # - `on_loss(loss)`: called once for each recovery. Set both to half of the window.
 #
-# The check runs it for 8 s alone and for 8 s beside itself, over a queue of one BDP, and for 3 s with `window_bytes`. It takes some seconds. Times are the network's
+# The check runs it some seconds: alone and beside itself over a queue of one BDP, with `window_bytes`, and in slow start on a fast path. Times are the network's
 # (`ack.now_s`), not your computer's. (`docs/how-to/own_control.md` has everything that the methods get.)
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.base.headers import FRAME_BYTES, MSS_BYTES
-from netlab.base.units import BITS_PER_BYTE
+from netlab.base.units import BITS_PER_BYTE, MS_PER_S
 from netlab.measure.results import Run
 from netlab.runs import experiment
 from netlab.runs.scenario import Scenario
@@ -22,7 +20,7 @@ from netlab.traffic import Tcp
 from netlab.traffic.own import is_own, own_name
 from netlab.traffic.tcp import CONTROL_METHODS
 from netlab_course.answers import answer_in_words, with_unit
-from netlab_course.chapters.own_control import experiments, settings
+from netlab_course.chapters.own_control import experiments, settings, windows
 from netlab_course.checks import Number, Result, Status
 from netlab_course.conditions import Build, Condition
 from netlab_course.function_checks import Function
@@ -34,12 +32,7 @@ from netlab_course.statements import Statement
 from netlab_user_code.method_calls import has_method
 
 Runs = dict[str, Any]
-FIRST_LOSS_S, SLOW_START_S = 1, 2
 BEST_WINDOW_TOLERANCE, BEST_WINDOW_SEGMENTS = 0.06, 2
-MIN_FALL, MAX_STEEPER = 0.95, 1.1
-MAX_CUT_ERROR = 0.06
-MIN_ADDED, MAX_ADDED = 0.75, 1.3
-"""Limits of the segments added for each RTT; one segment gives 0.99, 0.7 and 1.6 segments give 0.61 and 1.6."""
 IN_FLIGHT_SEGMENTS, UNUSED_S = 20, 3
 MIN_J, MIN_TIMES, MIN_PART, MAX_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
@@ -120,8 +113,9 @@ def _run(scenario: Scenario) -> Run:
 
 
 def _aimd_runs(control: Any) -> Runs:
-    """Run a congestion control (a class or object) alone and against itself, for 8 s on the link with a small queue, and
-    for 3 s with less in flight than its window; return the runs by "alone", "two" and "unused".
+    """Run a congestion control (a class or object) alone and against itself, for 8 s on the link with a small queue, for
+    3 s with less in flight than its window, and for 0.8 s on the fast link; return the runs by "alone", "two", "unused"
+    and "start".
     """
     flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
     unused = Tcp("h1", "h3", congestion=control, window_bytes=IN_FLIGHT_SEGMENTS * MSS_BYTES)
@@ -129,6 +123,9 @@ def _aimd_runs(control: Any) -> Runs:
         "unused": _run(Scenario(settings.small_queue(), [unused], UNUSED_S)),
         "alone": _run(Scenario(settings.small_queue(), flows[:1], settings.STEADY_S)),
         "two": _run(Scenario(settings.small_queue(), flows, settings.STEADY_S)),
+        "start": _run(
+            Scenario(settings.fast(), flows[:1], settings.START_S, interval_s=settings.FAST_RTT_MS / MS_PER_S)
+        ),
     }
 
 
@@ -198,82 +195,6 @@ def _goodputs(table: pd.DataFrame) -> pd.Series[float]:
     """
     wide = table.pivot_table(index="seed", columns="src", values="goodput_mbps")
     return wide["h2"] / wide["h1"]
-
-
-def _window_reductions(run: Run) -> list[float]:
-    """Return, for each loss of a run's only flow after the first 2 s, the fraction (0 to 1) of the window that it left,
-    in their order; a reduction may take several intervals.
-    """
-    late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
-    windows = late["cwnd_segments"].ffill().dropna().to_list()
-    found: list[float] = []
-    top = low = windows[0]
-    for window in [*windows[1:], math.inf]:
-        if window > low:
-            found += [low / top] if low < MIN_FALL * top else []
-            top = window
-        low = window
-    return found
-
-
-def _halves(run: Run) -> bool:
-    """Return whether losses of a run's only flow leave about half of the window in the median, and no timeout came;
-    False without a loss.
-    """
-    cuts = _window_reductions(run)
-    halved = bool(cuts) and abs(float(np.median(cuts)) - 0.5) < MAX_CUT_ERROR
-    return halved and int(run.flows["timeouts"].sum()) == 0
-
-
-def _cuts_in_words(run: Run) -> str:
-    """Return the number of the window's reductions in a run, the part of the window that they leave in the median, and
-    the number of timeouts, as text.
-    """
-    cuts = _window_reductions(run)
-    timeouts = f"timeouts: {run.flows['timeouts'].sum():.0f}"
-    return f"cuts: {len(cuts)}, to {np.median(cuts):.2g} of the window; {timeouts}" if cuts else f"no cut; {timeouts}"
-
-
-def _first_window(run: Run) -> float:
-    """Return the largest window in segments of a run's only flow in the first second, its slow start."""
-    return float(run.intervals.loc[run.intervals["t_s"] <= FIRST_LOSS_S, "cwnd_segments"].max())
-
-
-def _growth(run: Run) -> pd.Series[float]:
-    """Return the growth of the window of a run's only flow in segments per RTT, in each interval after the first 2
-    s.
-    """
-    late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
-    found: pd.Series[float] = late["cwnd_segments"].ffill().diff() / late["t_s"].diff() * late["rtt_ms"] / 1e3
-    return found.dropna()
-
-
-def _growth_of_small_and_large(run: Run) -> tuple[float, float]:
-    """Return two numbers: the median growth of the window of a run's only flow in segments per RTT while the window is
-    at most its median, and while it is larger; NaN if it never grows there.
-    """
-    growth = _growth(run)
-    windows = run.intervals["cwnd_segments"].ffill()[growth.index]
-    middle = windows.median()
-    rising = growth > 0
-    return float(growth[rising & (windows <= middle)].median()), float(growth[rising & (windows > middle)].median())
-
-
-def _grows_by_one(run: Run) -> bool:
-    """Return whether the window of a run's only flow grows by about one segment per RTT, whatever its size."""
-    small, large = _growth_of_small_and_large(run)
-    is_steady = bool(_growth(run).between(0.3, 2).mean() > 0.6)
-    return is_steady and MIN_ADDED < small < MAX_ADDED and large < MAX_STEEPER * small
-
-
-def _growth_in_words(run: Run) -> str:
-    """Return the growth of the window of a run's only flow in segments per RTT, while it is small and while it is
-    large, as text.
-    """
-    small, large = _growth_of_small_and_large(run)
-    if math.isnan(small + large):
-        return f"{_growth(run).median():.2g} segments for each RTT"
-    return f"{small:.2g} segments for each RTT while the window is small, {large:.2g} while it is large"
 
 
 def _mean_queue_ms(run: Run) -> float:
@@ -378,12 +299,15 @@ class Checks:
             methods=("on_ack", "on_loss"),
             conditions=[
                 Condition(
-                    lambda runs: path_segments < _first_window(runs["alone"]) < 4 * path_segments,
+                    lambda runs: (
+                        path_segments < windows.first_window(runs["alone"]) < 4 * path_segments
+                        and windows.doubles(runs["start"])
+                    ),
                     "In slow start the window must double for each RTT, until the first loss.",
                     "While cwnd_segments < ssthresh_segments each acknowledgement adds delivered_segments.",
                     lambda runs: (
-                        f"at most {_first_window(runs['alone']):.0f} segments in the first second, where the path and its queue "
-                        f"hold {path_segments:.0f}"
+                        f"{windows.factor_in_words(runs['start'])}; at most {windows.first_window(runs['alone']):.0f} segments in "
+                        f"the first second, where the path and its queue hold {path_segments:.0f}"
                     ),
                 ),
                 Condition(
@@ -393,16 +317,16 @@ class Checks:
                     lambda runs: f"{runs['alone'].flows['goodput_mbps'].iloc[0]:.3g} Mbit/s",
                 ),
                 Condition(
-                    lambda runs: _halves(runs["alone"]),
+                    lambda runs: windows.halves(runs["alone"]),
                     "A loss must take about half of the window, and no timeout may come.",
                     "on_loss is called once for each recovery.",
-                    lambda runs: _cuts_in_words(runs["alone"]),
+                    lambda runs: windows.cuts_in_words(runs["alone"]),
                 ),
                 Condition(
-                    lambda runs: _grows_by_one(runs["alone"]),
+                    lambda runs: windows.grows_by_one(runs["alone"]),
                     "Between two losses the window must grow by about one segment for each RTT, small or large.",
                     "Above ssthresh_segments each acknowledgement adds delivered_segments / cwnd_segments; and a loss must set both.",
-                    lambda runs: _growth_in_words(runs["alone"]),
+                    lambda runs: windows.growth_in_words(runs["alone"]),
                 ),
                 Condition(
                     lambda runs: runs["unused"].intervals["cwnd_segments"].max() < 3 * IN_FLIGHT_SEGMENTS,

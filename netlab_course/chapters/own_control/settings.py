@@ -16,6 +16,8 @@ from netlab_course.statements import stated_number
 
 RATE_MBPS, BASE_RTT_MS, QUEUE_PACKETS = 10.0, 40, 200
 FIXED_S, STEADY_S, TRACE_S, LOSSY_S = 5.0, 8.0, 10.0, 5.0
+FAST_MBPS, FAST_RTT_MS, FAST_QUEUE_PACKETS, START_S = 200.0, 100, 1000, 0.8
+"""The fast link, and the time in s that a flow is in slow start on it: ten segments become 640, and nothing is lost."""
 TRACES = ("walk_4g", "train", "crowded_wifi")
 TRACE_RTT_MS, TRACE_QUEUE_PACKETS = 40, 150
 LANDMARKS = ("cubic", "bbr", "vegas", "dctcp")
@@ -79,6 +81,13 @@ def small_queue() -> Topology:
     """
     room = round(theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES)
     return topologies.dumbbell(pairs=2, rate_mbps=RATE_MBPS, delay_ms=BASE_RTT_MS / 2, queue_packets=room)
+
+
+def fast() -> Topology:
+    """Return a network whose slowest link is so fast (200 Mbit/s, 100 ms) that a flow in slow start fills it after 0.8 s
+    only.
+    """
+    return topologies.dumbbell(pairs=2, rate_mbps=FAST_MBPS, delay_ms=FAST_RTT_MS / 2, queue_packets=FAST_QUEUE_PACKETS)
 
 
 def trace_network(name: str) -> Topology:

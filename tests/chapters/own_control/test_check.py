@@ -12,7 +12,7 @@ import pytest
 import netlab as nl
 from netlab_course.chapters import own_control
 from netlab_course.chapters.opening import judging_checks
-from netlab_course.chapters.own_control import check
+from netlab_course.chapters.own_control import check, windows
 from netlab_course.chapters.own_control.settings import Window, side_by_side
 from netlab_course.checks import Status
 from netlab_course.repeated_measurements import RepeatedMeasurement
@@ -73,6 +73,15 @@ class Steep(Aimd):
 
 class Flat(Steep):
     added = 0.7
+
+
+class OneForEachAck(Aimd):
+    def on_ack(self, ack: Any) -> None:
+        flow = self.flow
+        if ack.may_grow and flow.cwnd_segments < flow.ssthresh_segments:
+            flow.cwnd_segments += 1
+        else:
+            super().on_ack(ack)
 
 
 class Shared(Aimd):
@@ -142,11 +151,12 @@ def test_the_numbers_of_the_first_link_are_found() -> None:
         (Fixed, "use 80 % of the link"),
         (NoAck, "it must have on_ack and on_loss of its own: without on_ack Linux's Reno does that part"),
         (Bytes, "In slow start the window must double"),
+        (OneForEachAck, "1.87 times the window after each RTT below ssthresh_segments"),
         (Quarter, "to 0.26 of the window"),
         (Gentle, "to 0.91 of the window"),
         (Half, "to 0.59 of the window"),
         (Steep, "1.6 segments for each RTT while the window is small"),
-        (Flat, "0.61 segments for each RTT while the window is small"),
+        (Flat, "0.69 segments for each RTT while the window is small"),
         (Unused, "Grow only where ack.may_grow is true"),
         (Shared, "Keep it on the object: self.acks"),
     ],
@@ -188,7 +198,7 @@ SAWTOOTH = [*range(34, 68, 2), 69, *range(34, 68, 2), 69]
 
 
 @pytest.mark.parametrize(
-    ("windows", "holds"),
+    ("sizes", "holds"),
     [
         (SAWTOOTH, True),
         ([67] * 36, False),  # The window never grows: delivered // window.
@@ -197,15 +207,54 @@ SAWTOOTH = [*range(34, 68, 2), 69, *range(34, 68, 2), 69]
         ([34 * 1.0167**step for step in range(42)], False),  # Adds a hundredth of the window.
     ],
 )
-def test_aimd_adds_one_segment_for_each_rtt(windows: list[float], holds: bool) -> None:
-    """The windows every 0.1 s at an RTT of 60 ms; 20 segments a second are 1.2 for each RTT."""
+def test_aimd_adds_one_segment_for_each_rtt(sizes: list[float], holds: bool) -> None:
+    """The windows every 0.1 s at an RTT of 50 ms; 20 segments a second are one for each RTT."""
     rows = pd.DataFrame(
-        {"t_s": [2 + 0.1 * place for place in range(len(windows))], "cwnd_segments": windows, "rtt_ms": 60.0}
+        {
+            "t_s": [2 + 0.1 * place for place in range(len(sizes))],
+            "cwnd_segments": sizes,
+            "rtt_ms": 50.0,
+            "ca_state": "open",
+        }
     )
     (adds,) = [
         each for each in judging_checks(chapter)["aimd"].conditions if "about one segment for each RTT" in each.sentence
     ]
     assert adds.holds_for({"alone": SimpleNamespace(intervals=rows)}) == holds
+
+
+@pytest.mark.parametrize("left", [0.25, 0.5, 0.7, 0.75, 0.9])
+@pytest.mark.parametrize("added", [1, 0.7])
+def test_the_growth_between_losses_does_not_depend_on_what_a_loss_takes(left: float, added: float) -> None:
+    """The windows every 0.1 s, whole as Linux has them, at an RTT that grows with the queue; a recovery takes an interval."""
+    window, rows = 40.0, []
+    for place in range(80):
+        is_late = window >= 68
+        window = 68 * left if is_late else window + added * 0.1 / max(0.04, 0.0012 * window)
+        row = {"t_s": 2 + 0.1 * place, "cwnd_segments": int(window), "rtt_ms": max(40, 1.2 * window)}
+        rows.append({**row, "ca_state": "recovery" if is_late else "open"})
+    run: Any = SimpleNamespace(intervals=pd.DataFrame(rows))
+    assert windows.grows_by_one(run) == (added == 1), windows.growth_in_words(run)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ssthresh", "holds"),
+    [
+        ([10, 20, 40, 80, 160, 320], np.nan, True),
+        ([1, 2, 4, 8, 16], np.nan, True),
+        ([10, 20, 40, 64, 65, 66], 64, True),
+        ([10, 20, 37, 68, 126, 232], np.nan, False),  # A segment for each acknowledgement.
+        ([10, 15, 22, 33, 50, 75], np.nan, False),
+        ([10, 30, 90, 204], np.nan, False),
+        ([10, 11, 12], 10, False),
+    ],
+)
+def test_slow_start_doubles_the_window_for_each_rtt(sizes: list[float], ssthresh: float, holds: bool) -> None:
+    rows = pd.DataFrame({"cwnd_segments": sizes, "ssthresh_segments": ssthresh})
+    alone = pd.DataFrame({"t_s": [0.5], "cwnd_segments": [100]})
+    (doubles,) = [each for each in judging_checks(chapter)["aimd"].conditions if "must double" in each.sentence]
+    made = {"alone": SimpleNamespace(intervals=alone), "start": SimpleNamespace(intervals=rows)}
+    assert doubles.holds_for(made) == holds
 
 
 def runs(powers: float, goodputs: tuple[float, float], queue_ms: float, train: float = 1) -> dict[str, Any]:
