@@ -16,6 +16,7 @@ import pandas as pd
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.theory import runs_needed, student_t
+from netlab.theory.certainty import student_t_of_freedom
 from netlab_course.answers import answer_in_words, as_number, bare_word, with_unit
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Condition
@@ -29,6 +30,8 @@ PILOTS = 8
 """The number of runs of a pilot."""
 MAX_RUNS = 25
 """The largest number of runs after the pilot; a plan for more is measured with this number."""
+NORMAL_FACTOR = 1.9599
+"""A little less than Student's factor of infinitely many values."""
 PARTS = (PILOT, "my_apart", "my_together", "my_table", f'a word such as "{STATEMENT_VERDICTS[0]}"')
 """The names of the parts of an answer in their order."""
 
@@ -167,23 +170,28 @@ class Designs(MeasuredTables):
         scenario = self.scenario()
         return differences_in_words({PILOT: (found.pilot, scenario), "my_table": (found.table, scenario)})
 
-    def _right_apart(self, found: ChosenDesign) -> range:
-        """Return the right numbers of all runs for means of runs of their own: twice those of each host, between the one
-        with Welch's largest number of degrees of freedom and the one with Student's factor of the pilot.
+    def _right_apart(self, found: ChosenDesign) -> list[int]:
+        """Return the right numbers of all runs for means of runs of their own, in ascending order: twice the least number
+        of each host with Student's factor of Welch's degrees of freedom, of both hosts' runs (as one sample or as two),
+        and of the runs of one host, which is the most careful.
         """
+        squares = [scatter**2 for scatter in found.scatters]
+        parts = sum(squares) ** 2 / sum(square**2 for square in squares) if any(squares) else 1.0
+        readings: list[Callable[[int], float]] = [
+            lambda each: 2 * each - 1,
+            lambda each: 2 * each - 2,
+            lambda each: parts * (each - 1),
+            lambda each: each - 1,
+        ]
         scatter = math.hypot(*found.scatters)
-        each = 2
-        while student_t(2 * each - 1) * scatter > self.half_width * each**0.5:
-            each += 1
-        of_pilots = max(2, math.ceil((student_t(PILOTS) * scatter / self.half_width) ** 2))
-        return range(2 * min(each, of_pilots), 2 * max(each, of_pilots) + 1, 2)
+        return sorted({2 * _least_runs(scatter, self.half_width, freedom) for freedom in readings})
 
     def _apart_slips(self, found: ChosenDesign) -> Iterator[tuple[float, str]]:
         """Yield the wrong numbers of runs that known mistakes give for means of runs of their own, with messages."""
         right, scatters = self._right_apart(found), found.scatters
         one_host = {number for scatter in scatters for plan in self._host_plans(scatter) for number in (plan, 2 * plan)}
         only_one = "this is with the scatter of one host, and the other's counts too"
-        for each in range(right[0] // 2, right[-1] // 2 + 1):
+        for each in (number // 2 for number in right):
             other = "this is the number of runs of one host, and the other needs as many"
             yield each, f"{other}. Or: {only_one}" if each in one_host else other
         yield from ((number, only_one) for number in sorted(one_host))
@@ -212,6 +220,17 @@ class Designs(MeasuredTables):
         for number in _plans_by_factors(math.hypot(*found.scatters), self.half_width):
             yield number, apart
         yield from plan_slips(found.scatter_of_sums, PILOTS, self.half_width)
+
+
+def _least_runs(scatter: float, half_width: float, freedom: Callable[[int], float]) -> int:
+    """Return the least number of runs, 2 or more, with which the mean's half width is at most the wanted one, for a
+    scatter in the same unit; `freedom` returns the degrees of freedom of Student's factor for a number of runs.
+    """
+    # No factor is below the one of a normal distribution.
+    runs = max(2, int((NORMAL_FACTOR * scatter / half_width) ** 2))
+    while student_t_of_freedom(freedom(runs)) * scatter > half_width * runs**0.5:
+        runs += 1
+    return runs
 
 
 def _plans_by_factors(scatter: float, half_width: float) -> range:
