@@ -32,6 +32,8 @@ MAX_RUNS = 16
 WORDS = REACHED, MISSED = ("reached", "missed")
 PARTS = (PILOT, "my_planned", "my_table", "my_interval", f'a word, "{REACHED}" or "{MISSED}"')
 """The names of the parts of an answer in their order."""
+MAX_NAMED = 2
+"""Mistakes that are named for one number."""
 _WORD_OFF = 0.01
 
 
@@ -228,24 +230,31 @@ def plan_slips(scatter: float, pilots: int, half_width: float) -> Iterator[tuple
         max(0, runs_needed(scatter, half_width) - pilots),
         "the runs of the pilot are not subtracted from those of the plan",
     )
-    yield runs_needed(scatter, half_width) - 1, "with so many the half width is still a little larger: round up"
-    yield runs_needed(scatter, half_width) + 1, "one run less has that half width, too"
     yield (
         (factor * ratio) ** 2,
         f"this is with Student's t of the {pilots} runs of the pilot; take that of all the runs",
     )
     small = scatter * ((pilots - 1) / pilots) ** 0.5
     yield runs_needed(small, half_width), "the standard deviation of a sample has ddof=1, as in chapter 2"
+    yield runs_needed(scatter, half_width) - 1, "with so many the half width is still a little larger: round up"
+    yield runs_needed(scatter, half_width) + 1, "one run less has that half width, too"
 
 
 def plan_in_words(planned: float, slips: Iterable[tuple[float, str]]) -> str:
     """Return a planned number of runs as text, with the message about a known mistake if it is one of `slips` (numbers
-    that need not be whole, with messages).
+    that need not be whole, with messages); the numbers are so small that two mistakes may give the same: the first two are
+    named then.
     """
     if planned != int(planned):
         return f"{planned:.4g}; runs are counted in whole numbers, so it is rounded up"
     told = f"{planned:g}"
-    return next((f"{told}; {slip}" for wrong, slip in slips if planned in {int(wrong), math.ceil(wrong)}), told)
+    known = [*dict.fromkeys(slip for wrong, slip in slips if planned in {int(wrong), math.ceil(wrong)})][:MAX_NAMED]
+    return f"{told}; {' Or: '.join(_as_sentences(known))}" if known else told
+
+
+def _as_sentences(clauses: Iterable[str]) -> list[str]:
+    """Return clauses with a full stop at their end, or the question mark that they have."""
+    return [clause if clause.endswith("?") else f"{clause}." for clause in clauses]
 
 
 def _parse(answer: object) -> PlannedSample | str:

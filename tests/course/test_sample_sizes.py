@@ -97,9 +97,10 @@ def test_planned_runs_with_gaps_between_their_seeds_are_refused() -> None:
     ("planned", "words"),
     [
         (7, "1.96 is the factor of very many values"),
-        (4, "the half width falls with the root of n: is a square missing? Which number makes"),
+        (4, "is a square missing? Or: the runs of the pilot are not subtracted from those of the plan. Which"),
         (2, "Student's t is missing"),
-        (9, "with so many the half width is still a little larger: round up"),
+        (9, "has ddof=1, as in chapter 2. Or: with so many the half width is still a little larger: round up."),
+        (11, "take that of all the runs. Or: one run less has that half width, too."),
         (47, "half of the interval's width is asked for, not the whole"),
         (nl.theory.runs_needed(4.0, HALF / 2), "half of the interval's width is asked for, not the whole"),
         (
