@@ -259,7 +259,7 @@ def largest_bound_ms(limit_ms, short_ms, slowest_ms):
 chapter.check.bound(largest_bound_ms)
 
 # %% [markdown] id="timer_rack-text"
-# Your rack has [[servers]] servers and room for [[queue_packets]] packets. Seeds 1 to 5 have 95 queries after the first ones; all but one must take at most [[timer_ms]] ms. Run it with the bound of 5 ms, then with the bound that your function gives (a few ms less are accepted), and change nothing else.
+# Your rack has [[servers]] servers and room for [[queue_packets]] packets. Seeds 1 to 5 have 95 queries after the first ones; all but one must take at most [[timer_ms]] ms. Run it with the bound of 5 ms, then with the bound that your function gives (up to 2 ms less are accepted), and change nothing else.
 # `nl.sweep({1: nl.Scenario(..., seed=1), 2: ...})` runs all seeds; keep what it returns as `timer_runs`. `experiments.later_ms(timer_runs[1])` has the times of all queries but the first.
 
 # %% id="timer_runs"

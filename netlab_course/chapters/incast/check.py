@@ -11,8 +11,8 @@ from netlab import theory
 from netlab.base.headers import FRAME_BYTES, MSS_BYTES
 from netlab.base.units import MS_PER_S
 from netlab_course.chapters.incast.designs import (
+    bound_in_words,
     bound_ms,
-    bound_slips,
     control_names,
     make_design,
     number_in_words,
@@ -31,6 +31,7 @@ from netlab_course.chapters.incast.settings import (
     RATE_MBPS,
     ROOM_BELOW,
     RTT_MS,
+    SPARE_MS,
     SPARE_PACKETS,
     TIMER_TICKS_MS,
     claimed_scenario,
@@ -123,7 +124,8 @@ def _room_check() -> Function:
         cases=[
             {"servers": 100, "rate_mbps": 1000, "rtt_ms": 0.1},
             {"servers": 60, "rate_mbps": 1000, "rtt_ms": 0.3},
-            {"servers": 200, "rate_mbps": 10_000, "rtt_ms": 0.1},
+            # So much is on the path that data in place of whole frames gives another number.
+            {"servers": 60, "rate_mbps": 10_000, "rtt_ms": 0.1},
         ],
         unit="packets",
         tolerance=0.02,
@@ -138,6 +140,8 @@ def _room_check() -> Function:
             "What is on the path does not wait in the queue: it is subtracted.",
             lambda q: MIN_WINDOW * q.servers - theory.bdp_bytes(RATE_MBPS, RTT_MS) / FRAME_BYTES,
             "8.26 packets are on the path of the rack alone. Are rate_mbps and rtt_ms used?",
+            lambda q: MIN_WINDOW * q.servers - theory.bdp_bytes(q.rate_mbps, q.rtt_ms) / MSS_BYTES,
+            f"A packet on the path has {FRAME_BYTES} bytes: its {MSS_BYTES} bytes of data, and headers.",
             lambda q: MIN_WINDOW * (q.servers - on_path(q)),
             "The packets on the path are subtracted once, from the windows of all servers together.",
         ),
@@ -239,9 +243,10 @@ class Checks:
             set_number=bound_ms,
             computed=Condition(
                 lambda found: least_bound_ms(own) <= found.number <= own.timer_ms - LEAST_REST_MS,
-                "The bound must be the limit less all that a late answer takes besides its wait, to a few ms.",
+                "The bound must be the limit less all that a late answer takes besides its wait, and less the 2 ms, or up to "
+                f"{SPARE_MS} ms below.",
                 "largest_bound_ms computes it, from the slowest query of your rack with the bound of 5 ms.",
-                lambda found: number_in_words(found.number, "ms", bound_slips(own)),
+                lambda found: bound_in_words(found.number, own),
             ),
             right="As many packets are lost as before, but a server no longer waits 200 ms to send one again.",
             hints=[

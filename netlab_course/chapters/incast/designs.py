@@ -203,6 +203,17 @@ def bound_slips(own: StudentValues) -> dict[float, str]:
     }
 
 
+def bound_in_words(number: float, own: StudentValues) -> str:
+    """Return the bound in ms of runs as text, with the message about a known mistake if it is one; `number` is NaN
+    without a bound.
+    """
+    if math.isnan(number):
+        return f"no {MIN_RTO}, so that the bound is Linux's 200 ms"
+    if SHORT_BOUND_MS <= number * US_PER_MS <= own.timer_ms:
+        return f"{with_unit(number, 'ms')}; the sysctl is in microseconds, a thousandth of a ms"
+    return number_in_words(number, "ms", bound_slips(own))
+
+
 def room_slips(own: StudentValues) -> dict[float, str]:
     """Return messages about wrong rooms in packets for a student's numbers, by the room."""
     return {

@@ -18,6 +18,7 @@ from netlab.runs.replications import interval, table_of
 from netlab_course.chapters import incast
 from netlab_course.chapters.incast import settings
 from netlab_course.chapters.incast.check import LAST_QUERY_S, last_query_ms
+from netlab_course.chapters.incast.designs import PlannedDesign
 from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
 from netlab_course.tries import TryCounter
@@ -189,9 +190,38 @@ def test_functions_of_the_bound_and_the_room_pass_and_constants_fail(chapter: An
     passes(least, lambda servers, rate_mbps, rtt_ms: math.ceil(2 * servers - rate_mbps * rtt_ms / 12.112))
     assert "is a number written into the function" in failure_text(largest, lambda limit_ms, short_ms, slowest_ms: 35)
     assert "got 48 ms" in failure_text(largest, lambda limit_ms, short_ms, slowest_ms: limit_ms - 12)
+    assert "1448 bytes of data, and headers" in failure_text(
+        least, lambda servers, rate_mbps, rtt_ms: 2 * servers - rate_mbps * rtt_ms / 8 / 1.448
+    )
     assert "Are rate_mbps and rtt_ms used?" in failure_text(
         least, lambda servers, rate_mbps, rtt_ms: 2 * servers - 8.2563
     )
+
+
+@pytest.mark.parametrize(
+    ("bound_ms", "words"),
+    [
+        (0.024, "Seen: 0.024 ms; the sysctl is in microseconds"),
+        (math.nan, "Seen: no net.ipv4.tcp_rto_min_us, so that the bound is Linux's 200 ms."),
+        (5.0, "was not computed for your limit"),
+        (300.0, "Seen: 300 ms. largest_bound_ms"),
+    ],
+)
+def test_a_bound_in_the_wrong_unit_and_none_are_named(chapter: Any, bound_ms: float, words: str) -> None:
+    computed = judging_checks(chapter)["timer_runs"].conditions[-1]
+    found = PlannedDesign(bound_ms, {})
+    assert not computed.holds_for(found) and words in computed.complaint(computed.state_in_words(found))
+
+
+@pytest.mark.parametrize("token", ["", "anna", "bert"])
+def test_a_bound_that_is_two_ms_below_the_computed_one_is_right(token: str) -> None:
+    """A late answer takes 6 to 11 ms besides its wait, and 2 ms are left for the ticks of the timer."""
+    chapter = incast.begin(token)
+    computed = judging_checks(chapter)["timer_runs"].conditions[-1]
+    assert "or up to 2 ms below" in computed.sentence
+    for rest_ms in (6, 8, 11):
+        for spare_ms in (0, 1, 2):
+            assert computed.holds_for(PlannedDesign(chapter.own.timer_ms - rest_ms - 2 - spare_ms, {}))
 
 
 @pytest.mark.slow
