@@ -351,7 +351,7 @@ for pause_s in (0, 3):
 # ### Exercise 5: the throughput of a chunk
 #
 # A chunk of [[chunk_kb]] kB on a new connection, over an empty path of [[path_mbps]] Mbit/s and 40 ms: which throughput does the player measure, in Mbit/s? The clock runs from the SYN to the last byte at the phone; the window begins at
-# ten segments, each with 1448 bytes of data and 1514 on the wire. Draw the round trips: what arrives in each, and from which on does the link no longer pause? Tolerance: [[tolerance]].
+# ten segments, each with 1448 bytes of data and 1514 on the wire. Draw the round trips and add up their times: what arrives in each, and from which on does the link no longer pause? Tolerance: [[tolerance]].
 
 # %% id="throughput"
 chunk_mbps = ...

@@ -128,6 +128,13 @@ def _on_line(
     return max(0, sum(rate <= line_mbps for rate in LADDER_MBPS) - 1)
 
 
+def _nearest(buffer_s: float) -> int:
+    """Return the quality whose rate is nearest to the line of the buffer-based rule at these seconds of the buffer."""
+    part = min(1.0, max(0.0, (buffer_s - settings.RESERVOIR_S) / settings.CUSHION_S))
+    line_mbps = LADDER_MBPS[0] + part * (LADDER_MBPS[-1] - LADDER_MBPS[0])
+    return int(np.argmin([abs(rate - line_mbps) for rate in LADDER_MBPS]))
+
+
 def chunk_mbps(own: StudentValues) -> float:
     """Return the theoretical throughput in Mbit/s of a chunk of a student's size on a student's path."""
     return float(own.chunk_kb * 8 / theory.short_flow_ms(own.chunk_kb * 1000, own.path_mbps, settings.RTT_MS))
@@ -163,6 +170,8 @@ class Checks:
                 "Mbit times Mbit/s are no seconds: how long does the rest take at this rate?",
                 lambda q: max(1.0, q.left_mbit / q.rate_mbps - q.buffer_s),
                 "If the chunk comes in time nothing stands still: then the stall is 0, not 1.",
+                lambda q: q.left_mbit / q.rate_mbps + q.buffer_s,
+                "The video plays from the buffer while the rest comes: is that added to the stall?",
                 lambda q: max(0.0, q.buffer_s - q.left_mbit / q.rate_mbps),
                 "That is what the buffer still holds when the chunk comes.",
                 lambda q: max(0.0, q.left_mbit - q.rate_mbps * q.buffer_s),
@@ -179,7 +188,8 @@ class Checks:
             same_as=(settings.buffer_quality,),
             reference=settings.buffer_quality,
             # A line that ends later than at 15 s is told first; then one that is wrong at 10 s, then one that begins earlier.
-            cases=[{"buffer_s": seconds} for seconds in (20, 15, 10, 2, 5, 7, 9.5, 12, 5.7)],
+            # At 13 s the nearest rate is above the line, and no line of the mistakes below reaches it.
+            cases=[{"buffer_s": seconds} for seconds in (20, 15, 10, 2, 5, 7, 13, 9.5, 12, 5.7)],
             unit="",
             tolerance=0.001,
             misconceptions=formula_slips(
@@ -193,6 +203,8 @@ class Checks:
                 "The line is at the lowest rate up to 5 s, and rises from there to 15 s.",
                 lambda q: _on_line(q.buffer_s, end_s=20),
                 "The line is at the highest rate from 15 s on, and at the lowest up to 5 s.",
+                lambda q: _nearest(q.buffer_s),
+                "This is the rate that is nearest to the line; asked for is the highest that is not above it.",
                 lambda q: LADDER_MBPS[settings.buffer_quality(q.buffer_s)],
                 "This is the rate in Mbit/s; a rule returns its place in the ladder.",
                 lambda q: min(4, settings.buffer_quality(q.buffer_s) + 1),
@@ -238,9 +250,12 @@ class Checks:
         on_path_mbps = chunk_mbps(own)
         self.throughput = Number(
             name="throughput of a chunk",
+            same_as=(theory.slow_start_rounds, theory.short_flow_ms),
             expected=on_path_mbps,
             unit="Mbit/s",
-            tolerance=0.02,
+            # Without headers it is 1.2 % more at least. A measured chunk is 0.6 % slower, and a count by hand, without the
+            # segment of each round trip, 0.8 % faster at most.
+            tolerance=0.01,
             measured=True,
             misconceptions=slips(
                 float(own.path_mbps),
