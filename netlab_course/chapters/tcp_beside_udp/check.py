@@ -125,6 +125,8 @@ class Checks:
                 {"first_timer_ms": own.wait_timer_ms, "loss_rate": own.wait_loss_rate},
                 {"first_timer_ms": 260, "loss_rate": 0.1},
                 {"first_timer_ms": 400, "loss_rate": 0.45},
+                # Near one half the series has so many terms that a sum of a hundred of them is too small.
+                {"first_timer_ms": 300, "loss_rate": 0.49},
             ],
             unit="ms",
             tolerance=0.001,
@@ -137,6 +139,10 @@ class Checks:
                 "This is the first timer alone. What is sent again may be lost again.",
                 lambda first_timer_ms, loss_rate: first_timer_ms * loss_rate * (1 - loss_rate) / (1 - 2 * loss_rate),
                 "The k-th timer runs when the segment was lost k times at least; what comes after does not matter.",
+                lambda first_timer_ms, loss_rate: (
+                    settings.wait_ms(first_timer_ms, loss_rate) * (1 - (2 * loss_rate) ** 100)
+                ),
+                "The hundred first terms are not enough near a loss rate of one half: which formula has them all?",
                 lambda first_timer_ms, loss_rate: 2 * first_timer_ms * loss_rate / (1 - 2 * loss_rate),
                 "The first timer is first_timer_ms long; only the second one is twice as long.",
             ),

@@ -29,6 +29,16 @@ def test_right_answers_pass(token: str) -> None:
     passes(judging_checks(notebook)["video"], (5 - needed_mbps * 1514 / 1448) * 1000 / 1042 - 1)
 
 
+@pytest.mark.parametrize("token", ["", "anna", "ben"])
+def test_a_sum_that_is_cut_off_is_refused(token: str) -> None:
+    """By hand: at a loss rate of 0.49 the first hundred terms have 1 - 0.98**100 = 0.867 of 7350 ms."""
+    told = failure_text(
+        judging_checks(chapter.begin(token))["wait"],
+        lambda first_timer_ms, loss_rate: sum(first_timer_ms * 2**k * loss_rate ** (k + 1) for k in range(100)),
+    )
+    assert "loss_rate=0.49 got 6375 ms" in told and "The hundred first terms are not enough" in told
+
+
 def test_the_worked_numbers_are_those_of_the_copy() -> None:
     own = chapter.begin("anna").own
     assert own.worked_wait_ms == pytest.approx(wait(own.wait_timer_ms, own.wait_loss_rate))
