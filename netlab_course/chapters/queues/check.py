@@ -108,6 +108,13 @@ class Checks:
                 "Theory: the bits of a full queue of frames of 1514 bytes, divided by the rate.",
             ],
         )
+
+        def goodput_in_words(run: Run) -> str:
+            """Return the goodput of a run's only flow after the first 5 s as text, in Mbit/s and per cent of the limit."""
+            goodput_mbps = _goodput_mbps(run)
+            percent = 100 * goodput_mbps / limit_mbps
+            return f"{goodput_mbps:.4g} Mbit/s, {percent:.4g} % of the {limit_mbps:.4g} Mbit/s of a full link"
+
         here = [
             Condition(
                 lambda run: (
@@ -148,7 +155,7 @@ class Checks:
                     lambda run: _goodput_mbps(run) > 0.88 * limit_mbps,
                     f"After {WARM_UP_S} s the goodput must be 88 % of the link's limit at least.",
                     "Print run.goodput_mbps(after_s=5). Does the queue mark too early for this path?",
-                    _goodput_mbps,
+                    goodput_in_words,
                 ),
             ],
             right="The sender slowed down each time, and not one packet was lost.",
@@ -184,7 +191,7 @@ class Checks:
                     lambda run: _goodput_mbps(run) > FULL * limit_mbps,
                     f"After {WARM_UP_S} s the goodput must be {100 * FULL:g} % of the link's limit at least.",
                     "The queue runs empty at times: let it grow a little longer before it marks.",
-                    _goodput_mbps,
+                    goodput_in_words,
                 ),
                 Condition(
                     lambda run: smallest_packets is not None and _threshold_packets(run) <= smallest_packets + 1,
