@@ -91,6 +91,18 @@ def both_mistakes(load: float, service_ms: float, limit_ms: float) -> float:
     return math.exp(-limit_ms / float(theory.mean_wait_ms(load, service_ms)))
 
 
+def share_of_ten(load: float, service_ms: float, limit_ms: float) -> float:
+    """Return the share of late packets (0 to 1), divided by ten: with it ten times as many may be late as asked for."""
+    return exact_share(load, service_ms, limit_ms) / 10
+
+
+def mean_is_late(load: float, service_ms: float, limit_ms: float) -> float:
+    """Return 0 if wait and time on the link together are within this limit on average, and 1 if not, with the mistake
+    that the mean stands for the share.
+    """
+    return float(float(theory.mean_wait_ms(load, service_ms)) + service_ms > limit_ms)
+
+
 def calls_that_fit(own: StudentValues, packet_bytes: float, share: LateShare = exact_share) -> float:
     """Return the number of calls that fit on the line of a student's numbers, before it is rounded down, if each
     datagram of a call takes `packet_bytes` of the line, and the formula `share` gives the share of late packets.
@@ -120,6 +132,13 @@ MIN_CALLS = 4
 late packets up to five times as large, not about twice."""
 _NEAR_FULL_LOAD = (
     "exp(-wait / mean wait) is for loads near 1, where the limit is many packets long. Which formula holds for a few?"
+)
+
+
+_TEN_PER_CENT = "This lets 10 of 100 datagrams be late; 1 may be."
+_MEAN_ALONE = "This keeps the mean delay within the limit. How many datagrams take longer than that?"
+_ONE_OFF = (
+    "It is one call off. Which number is the last in time: is the share of late datagrams right on both sides of it?"
 )
 
 
@@ -242,6 +261,10 @@ class Checks:
                 (calls_that_fit(own, wire_bytes, share_that_waits), _WAIT_ALONE),
                 (calls_that_fit(own, wire_bytes, share_near_full_load), _NEAR_FULL_LOAD),
                 (calls_that_fit(own, wire_bytes, both_mistakes), _NEAR_FULL_LOAD),
+                (calls_that_fit(own, wire_bytes, share_of_ten), _TEN_PER_CENT),
+                (calls_that_fit(own, wire_bytes, mean_is_late), _MEAN_ALONE),
+                (int(exactly) - 1, _ONE_OFF),
+                (int(exactly) + 1, _ONE_OFF),
             ),
             right="The line has room for more, but not for calls that must be in time.",
             hints=[

@@ -87,6 +87,28 @@ def test_a_formula_for_loads_near_1_is_named() -> None:
     assert "exp(-wait / mean wait) is for loads near 1" in failure_text(judging_checks(chapter)["calls"], wrong)
 
 
+@pytest.mark.parametrize("token", ["", "anna", "bert"])
+def test_the_share_of_late_packets_and_a_call_too_many_or_too_few_are_named(token: str) -> None:
+    chapter = load_and_delay.begin(token)
+    own, calls = chapter.own, judging_checks(chapter)["calls"]
+    right = int(check.calls_that_fit(own, own.call_bytes + 42))
+    service_ms = settings.call_service_ms(own)
+    numbers = range(1, int(1000 / (50 * service_ms)) + 1)
+    loads = {number: number * 50 * service_ms / 1000 for number in numbers}
+    ten = max(n for n in numbers if loads[n] < 1 and check.exact_share(loads[n], service_ms, own.late_ms) <= 0.1)
+    mean = max(n for n in numbers if loads[n] < 1 and service_ms * (1 + loads[n] / (1 - loads[n]) / 2) <= own.late_ms)
+    assert "10 of 100 datagrams be late" in failure_text(calls, ten)
+    assert "keeps the mean delay within the limit" in failure_text(calls, mean)
+    for number in (right - 1, right + 1):
+        assert "It is one call off" in failure_text(calls, number)
+
+
+@pytest.mark.parametrize("percent", settings.NUMBERS.values("worked_percent"))
+def test_no_worked_load_leaves_as_much_as_it_takes(percent: float) -> None:
+    """At 50 % the load is as large as what it leaves, and a formula with one of them for the other is right."""
+    assert abs(percent - 50) >= 10
+
+
 def finding(chapter, halfs: float, seconds: float = 75.0) -> list[object]:
     """Ten results near theory, of runs that nobody made, whose interval has about this part of the mean as its half."""
     delays = 9.0 * (1 + halfs * 1.4 * np.linspace(-1, 1, 10))
