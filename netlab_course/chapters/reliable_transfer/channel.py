@@ -132,14 +132,16 @@ def _new_program(program: Any, window: int | None) -> Any:
 
 
 class _Pieces(DeliveryLog):
-    """The pieces that the sender reads, and the number of each delivered piece in order; -1 for unknown data."""
+    """The pieces that the sender reads, the number of each delivered piece in order (-1 for unknown data), and how many
+    different ones were delivered.
+    """
 
     def __init__(self, number: int) -> None:
         """Make this number of different random pieces of 1000 bytes, always the same ones for the same number."""
         super().__init__(number * PIECE_BYTES)
         self.numbers: dict[bytes, int] = {}
         self.delivered: list[int] = []
-        self.last_s = 0.0
+        self.last_s, self.different = 0.0, 0
         draw = random.Random(number)  # noqa: S311 (no secret)
         self._waiting = b"".join(draw.randbytes(PIECE_BYTES) for _ in range(number))
         for place in range(number):
@@ -159,7 +161,8 @@ class _Pieces(DeliveryLog):
         """
         if piece:
             number = self.numbers.get(piece, -1)
-            self.last_s = self.last_s if number in self.delivered else now_s
+            if number not in self.delivered:
+                self.last_s, self.different = now_s, self.different + 1
             self.delivered.append(number)
 
 
@@ -184,12 +187,21 @@ class _Channel:
         self._shapeless = 0
         self._last_sent_ns = 0
         self._order = 0
-        self._coming: list[tuple[int, int, int, bytes]] = []
+        self._coming: list[tuple[int, int, int, bytes, int]] = []
+        self._acknowledged = 0
+        self._most_ahead = 0
+        self._again_at_acks = 0
+        self._silent_timers = 0
+        self._highest = -1
+        self._last_ack = -1
 
     def run(self, until_s: float) -> dict[str, Any]:
         """Run the transfer until nothing more can happen, at the latest until `until_s` in s or for 10 000 events;
         return the deliveries and the effort by name: `delivered` has the numbers of the pieces in their order, `last_s`
-        the time of the last new one, `sent` and `answered` the numbers of datagrams of both ends.
+        the time of the last new one, `sent` and `answered` the numbers of datagrams of both ends, `most_ahead` the
+        most pieces that the sender had sent beyond those delivered when the newest ACK was made, `again_at_acks` the
+        pieces that it sent again when an ACK came, `silent_timers` its timers with pieces in flight at which it sent
+        nothing, and `last_ack` the first byte of the last ACK.
         """
         for end in (RECEIVER, SENDER):
             self._call(end, "on_start", 0, self._programs[end])
@@ -203,7 +215,8 @@ class _Channel:
             if now_ns == NO_TIMER:
                 break
             if arrives_ns <= timer_ns:
-                _, _, end, data = heapq.heappop(self._coming)
+                _, _, end, data, delivered = heapq.heappop(self._coming)
+                self._acknowledged = max(self._acknowledged, delivered if end == SENDER else 0)
                 self._call(end, "on_datagram", now_ns, now_ns / NS_PER_S, data)
             else:
                 end = self._timers_ns.index(timer_ns)
@@ -217,6 +230,10 @@ class _Channel:
             "shapeless": self._shapeless,
             "numbers": [list(each) for each in self._numbers],
             "first_flight": self._first_flight,
+            "most_ahead": self._most_ahead,
+            "again_at_acks": self._again_at_acks,
+            "silent_timers": self._silent_timers,
+            "last_ack": self._last_ack,
             "ends": now_ns == NO_TIMER,
             "sends_on": now_ns != NO_TIMER and 2 * self._last_sent_ns > now_ns,
         }
@@ -230,8 +247,21 @@ class _Channel:
         if self._callers[end].has(method):
             self._callers[end].call(method, now_ns, *given)
         self._timers_ns[end], outgoing = program.take()
+        if end == SENDER:
+            is_waiting = self._highest >= self._acknowledged
+            self._silent_timers += method == "on_timer" and is_waiting and not outgoing
         for data in outgoing:
+            if end == SENDER:
+                self._note_piece(self._pieces.numbers.get(data[1:], -1), at_ack=method == "on_datagram")
             self._send(end, now_ns, data)
+
+    def _note_piece(self, number: int, *, at_ack: bool) -> None:
+        """Note that the sender sends the piece with this number (from 0; -1 for unknown data), with `at_ack` when an ACK
+        came, to tell later which mistake a sender makes.
+        """
+        self._again_at_acks += at_ack and 0 <= number <= self._highest
+        self._highest = max(self._highest, number)
+        self._most_ahead = max(self._most_ahead, self._highest + 1 - self._acknowledged)
 
     def _send(self, end: int, now_ns: int, data: bytes) -> None:
         """Count a datagram of an end (0: sender, 1: receiver), and put it on its way to the other one at this time with
@@ -244,10 +274,12 @@ class _Channel:
             self._numbers[end].append(data[0])
         if end == SENDER and not self._shapeless and data[1:] not in self._pieces.numbers:
             self._shapeless = self._sent[end]
+        if end == RECEIVER and data:
+            self._last_ack = data[0]
         name = f"{NAMES[end]} {self._sent[end]}"
         if name in self._lost:
             return
         at_ns = now_ns + round((ONE_WAY_S + self._late_s.get(name, 0.0)) * NS_PER_S)
         for _ in range(1 + (name in self._twice)):
             self._order += 1
-            heapq.heappush(self._coming, (at_ns, self._order, 1 - end, data))
+            heapq.heappush(self._coming, (at_ns, self._order, 1 - end, data, self._pieces.different))

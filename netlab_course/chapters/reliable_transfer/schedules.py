@@ -77,7 +77,7 @@ def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     """
     if case["says"] == _STATE_ADVICE:
         return _STATE_ADVICE
-    if found["shapeless"]:
+    if found["shapeless"] and not _sent_too_often_before(case, found["shapeless"]):
         return (
             f'Look at "data {found["shapeless"]}": it is not one byte with the number and then a piece. bytes([7]) is one byte of '
             'value 7, bytes(7) is seven zeros; and at the end, when read(1000) gives b"", nothing is to be sent.'
@@ -93,6 +93,8 @@ def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
         )
     if case["window"] is not None and found["first_flight"] != min(case["pieces"], case["window"]):
         return "As many pieces as the window has may be in flight without an ACK: no more, and no fewer while there are some to send."
+    if seen := _advice_on_a_window(case, found):
+        return seen
     if len(found["delivered"]) == case["pieces"] and not found["ends"]:
         return "When all is acknowledged and read(1000) gives no more, no timer may be left: set_timer(None)."
     sent_too_often = case["most_sent"] is not None and found["sent"] > case["most_sent"]
@@ -109,6 +111,41 @@ def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
             "piece's number the one that the receiver waits for, and each ACK the one that the sender waits for?"
         )
     return str(case["says"])
+
+
+def _sent_too_often_before(case: Mapping[str, Any], datagram: int) -> bool:
+    """Return whether a sender had sent more than the schedule `case` allows before its datagram with this number, which
+    is then a consequence of that.
+    """
+    return case["most_sent"] is not None and datagram > case["most_sent"] + 1
+
+
+def _advice_on_a_window(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """Return advice on a fault of a sender with a window from what it did in a trial with the schedule `case` and the
+    result `found` of `channel.transfer`; "" if that does not tell the reason, and without a window.
+    """
+    window = case["window"]
+    if window is None:
+        return ""
+    is_whole = len(found["delivered"]) == case["pieces"]
+    if found["again_at_acks"] >= window:
+        return (
+            f"{found['again_at_acks']} times a piece was sent again when an ACK came. Equal ACKs need not mean a loss: a sender that "
+            "takes them for one may send one piece again, but only the timer sends all that is in flight again."
+        )
+    if is_whole and not found["ends"] and found["sends_on"] and found["last_ack"] == case["pieces"] % NUMBERS:
+        return (
+            "The last ACK says that all pieces are there, and the sender still sends: does an ACK for all that is in flight count as "
+            "well? Nothing is in flight then, and no timer may be left."
+        )
+    if found["most_ahead"] > window and not is_whole:
+        return (
+            f"Up to {found['most_ahead']} pieces were in flight without an ACK, with a window of {window}: an ACK took off more than it "
+            "says. The number in it is that of the piece that the receiver waits for."
+        )
+    if found["silent_timers"] and not is_whole and not found["sends_on"]:
+        return "The sender's timer ended with pieces in flight, and it sent nothing: what must go again?"
+    return ""
 
 
 def _wrong_piece(place: int, number: int, modulus: int) -> str:

@@ -404,3 +404,18 @@ def test_a_schedule_gives_the_same_each_time_and_counts_what_it_took() -> None:
     assert first == trial(pieces=5, lost=["data 2", "ack 3"])
     assert first["delivered"] == [0, 1, 2, 3, 4] and first["sent"] == 7 and first["ends"]
     assert first["last_s"] == pytest.approx(0.45 + 2 * TIMEOUT_S)
+
+
+class AgainAtOldAcks(WaitSender):
+    """Any ACK but the awaited one sends the piece again, also when there is none left."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        if self.is_for_me(data):
+            super().on_datagram(now_s, data)
+        else:
+            self.on_timer(now_s)
+
+
+def test_an_empty_piece_at_the_end_is_no_cause_of_a_sender_that_sends_too_often_before() -> None:
+    told = failure_text(CHECK.stop_and_wait, protocol(AgainAtOldAcks, WaitReceiver))
+    assert "a sender that answers such an ACK with the piece again" in told and "Look at" not in told

@@ -116,9 +116,44 @@ class ListInTheClass(GoBackNSender):
         self.fill(program.now_s)
 
 
+class LastAckIgnored(GoBackNSender):
+    """An ACK for all that is in flight does not count."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        if (data[0] - self.oldest) % 256 < len(self.in_flight):
+            super().on_datagram(now_s, data)
+
+
+class AgainAtEqualAcks(GoBackNSender):
+    """An ACK that says the same as the one before it sends all pieces in flight again."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        if data[0] == self.oldest:
+            self.on_timer(now_s)
+        super().on_datagram(now_s, data)
+
+
+class AckOfTheLastPiece(GoBackNSender):
+    """An ACK is taken for the number of the last piece that arrived, which is one less than it says."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        super().on_datagram(now_s, bytes([(data[0] + 1) % 256]))
+
+
+class FillsAtTheTimer(GoBackNSender):
+    """The timer sends new pieces, and there is no room for any."""
+
+    def on_timer(self, now_s: float) -> None:
+        self.fill(now_s)
+
+
 @pytest.mark.parametrize(
     ("sender", "schedule", "found"),
     [
+        (LastAckIgnored, "nothing lost", "does an ACK for all that is in flight count as well?"),
+        (AgainAtEqualAcks, "data 2 lost", "times a piece was sent again when an ACK came. Equal ACKs need not"),
+        (AckOfTheLastPiece, "data 2 lost", "Up to 5 pieces were in flight without an ACK, with a window of 4"),
+        (FillsAtTheTimer, "data 2 lost", "The sender's timer ended with pieces in flight, and it sent nothing"),
         (OneAtATime, "window 4, nothing lost", "before any ACK could come: 1, with a window of 4"),
         (FirstTimerOnly, "window 4, nothing lost", "the timer must be for that one"),
         (OldestOnly, "data 2 lost", "more than it should"),
