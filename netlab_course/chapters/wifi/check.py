@@ -75,6 +75,7 @@ class Checks:
 
     def __init__(self, own: StudentValues) -> None:
         """Make each check of the chapter an attribute, with the student's own numbers."""
+        some_headers = "Some headers are missing: the wireless frame has 36 bytes of them, UDP and IP have 28."
         self.air = Function(
             name="ceiling for UDP",
             same_as=_CEILINGS,
@@ -110,8 +111,11 @@ class Checks:
                 "The number of symbols is in; each of them takes 4 µs.",
                 _wrong_mbps(headers_bytes=0),
                 "The headers are missing: 64 bytes travel in the frame beside the payload.",
+                # A few bytes more or less are often the same number of symbols.
                 _wrong_mbps(headers_bytes=36),
-                "UDP and IP have headers as well: 28 bytes beside the 36 of the wireless frame.",
+                some_headers,
+                _wrong_mbps(headers_bytes=28),
+                some_headers,
                 _wrong_mbps(whole=False),
                 "A symbol is sent whole: round their number up.",
                 _wrong_mbps(fixed_us=_FIXED_US + 67.5),
@@ -142,7 +146,7 @@ class Checks:
                 smallest_bytes + 1,
                 "One byte less does it, too.",
                 smallest_bytes - 1,
-                "This payload just misses it. Does your function round the number of symbols up?",
+                "This payload just misses it. What does your function give for it, and for one byte more?",
                 MAX_PAYLOAD_BYTES * own.target_mbps / udp_ceiling_mbps(MAX_PAYLOAD_BYTES, own.air_mbps),
                 "This takes goodput and payload as proportional. Look at the figure: they are not.",
                 MAX_PAYLOAD_BYTES * own.target_mbps / own.air_mbps,
@@ -170,7 +174,7 @@ class Checks:
                 equal_bytes - 1,
                 "One byte more takes no longer.",
                 equal_bytes + 1,
-                "This payload takes one symbol too many. Does your function round the number of symbols up?",
+                "This payload takes one symbol too many: is the number of its symbols rounded up?",
                 equal_bytes + 64,
                 "These are the bytes of the whole frame. 64 of them are headers.",
                 largest_payload_bytes(own.slow_mbps, fast_us, Wifi().ack_us),

@@ -38,6 +38,17 @@ def test_payload_one_byte_off_is_reported() -> None:
     assert "This payload just misses it." in failure_text(check, 703)
 
 
+@pytest.mark.parametrize("headers_bytes", [28, 36])
+def test_some_headers_of_64_bytes_are_reported(headers_bytes: int) -> None:
+    told = failure_text(
+        judging_checks(wifi.begin())["air"],
+        lambda payload_bytes, rate_mbps: (
+            payload_bytes * 8 / (165.5 + 4 * -(-(8 * (payload_bytes + headers_bytes) + 22) // (4 * rate_mbps)))
+        ),
+    )
+    assert "the wireless frame has 36 bytes of them, UDP and IP have 28" in told
+
+
 def exchange_us(payload_bytes: int, rate_mbps: int) -> int:
     ack_us = {6: 50, 9: 50, 12: 38, 18: 38, 54: 34}[rate_mbps]
     return 26 + 4 * -(-(8 * (payload_bytes + 64) + 22) // (4 * rate_mbps)) + 10 + ack_us
