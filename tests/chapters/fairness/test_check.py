@@ -131,3 +131,13 @@ def test_a_plan_from_a_pilot_passes_and_its_slips_are_named(token: str, scatter:
         squareless = int(2.571 * scatter / own.half_percent)
         told = failure_text(check, [pilot, squareless, parts(own, squareless, 3.5), found, word])
         assert "is a square missing?" in told
+
+
+@pytest.mark.parametrize("token", ["", "anna", "bert"])
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [(0.5, "the delay that h2 has already"), (0.5**0.5 - 0.5, "round-trip time shorter by that factor")],
+)
+def test_a_delay_that_changes_nothing_or_the_wrong_way_is_named(token: str, part: float, words: str) -> None:
+    opened = fairness.begin(token)
+    assert words in failure_text(judging_checks(opened)["h2_delay"], part * opened.own.base_rtt_ms)
