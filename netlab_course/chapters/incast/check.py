@@ -124,7 +124,7 @@ def _room_check() -> Function:
         cases=[
             {"servers": 100, "rate_mbps": 1000, "rtt_ms": 0.1},
             {"servers": 60, "rate_mbps": 1000, "rtt_ms": 0.3},
-            # So much is on the path that data in place of whole frames gives another number.
+            # The path holds so many packets here that data in place of whole frames gives another number.
             {"servers": 60, "rate_mbps": 10_000, "rtt_ms": 0.1},
         ],
         unit="packets",
