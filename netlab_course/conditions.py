@@ -55,11 +55,8 @@ class Condition:
         """Return the actual state of an object, as the condition's `seen` has it, as text; None if it lacks an
         attribute, key, item, type or number of values that this needs.
         """
-        try:
-            found = self.seen(answer)
-        except _MACHINE_ERRORS:
-            raise
-        except _OBJECT_ERRORS:
+        found = _value_or_none(self.seen, answer)
+        if found is None:
             return None
         if is_number(found):
             found = with_unit(float(cast("float", found)), "")
@@ -80,8 +77,20 @@ class Condition:
         words = self.state_in_words(answer)
         if words and not words.endswith("?"):
             words = words.rstrip(".") + "."
-        advice = self.look_at(answer) if callable(self.look_at) else self.look_at
-        return " ".join(part for part in (self.sentence, words and f"Seen: {words}", advice) if part)
+        advice = _value_or_none(self.look_at, answer) if callable(self.look_at) else self.look_at
+        return " ".join(str(part) for part in (self.sentence, words and f"Seen: {words}", advice) if part)
+
+
+def _value_or_none(function: Callable[[Any], object], answer: object) -> object:
+    """Return a function's value for an object; None if the object lacks an attribute, key, item, type or number of values
+    that it needs.
+    """
+    try:
+        return function(answer)
+    except _MACHINE_ERRORS:
+        raise
+    except _OBJECT_ERRORS:
+        return None
 
 
 @dataclass(kw_only=True, repr=False)

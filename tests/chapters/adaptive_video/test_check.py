@@ -224,7 +224,7 @@ def test_a_rule_that_fits_one_trace_alone_is_refused(monkeypatch: pytest.MonkeyP
     assert own.holds_for(created) and not other.holds_for(created)
     assert (
         "0.60 Mbit/s with 0.0 s of stalls; Throughput 2.40, Buffer 2.40, always 2.4 2.40, always 4.8 2.40"
-        in other.complaint(other.state_in_words(created))
+        in other.complaint(created)
     )
 
 

@@ -37,7 +37,9 @@ def test_right_answers_pass() -> None:
 
 
 def test_a_cost_that_is_right_for_one_rate_only_fails() -> None:
-    assert "a parameter" in failure_text(judging_checks(chapter)["cost"], lambda rate_mbps, rtt_ms: by_area(4, rtt_ms))
+    assert "the same for another rate_mbps: is a number written into the function" in failure_text(
+        judging_checks(chapter)["cost"], lambda rate_mbps, rtt_ms: by_area(4, rtt_ms)
+    )
 
 
 def measured_run(
