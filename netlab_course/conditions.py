@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from netlab.base.errors import EngineError, KernelError, NetlabError, RunError, ScenarioError
 from netlab.base.values import is_number, short_repr
@@ -15,6 +16,7 @@ from netlab_course import replays
 from netlab_course.answers import answer_in_words, with_unit
 from netlab_course.checks import Check, Result, Status
 
+_Result = TypeVar("_Result")
 _MACHINE_ERRORS = (EngineError, KernelError, RunError)
 """Errors that say nothing about the student's object: the machine cannot run what a condition needs."""
 _OBJECT_ERRORS = (AttributeError, IndexError, KeyError, TypeError, ValueError, NetlabError)
@@ -79,6 +81,22 @@ class Condition:
             words = words.rstrip(".") + "."
         advice = _value_or_none(self.look_at, answer) if callable(self.look_at) else self.look_at
         return " ".join(str(part) for part in (self.sentence, words and f"Seen: {words}", advice) if part)
+
+
+def kept_for_a_proxy(make: Callable[[Any], _Result]) -> Callable[[Any], _Result]:
+    """Return a function that calls `make` with a class. Called again with the same proxy of a grader, which judges each
+    condition apart, it returns the same result; a class of this process may have changed since the last call.
+    """
+    last: list[tuple[object, _Result]] = []
+
+    @functools.wraps(make)
+    def made(answer: Any) -> _Result:
+        """Return the result of `make`, or the last one if it was made for the same proxy."""
+        if not last or last[0][0] is not answer or isinstance(answer, type):
+            last[:] = [(answer, make(answer))]
+        return last[0][1]
+
+    return made
 
 
 def _value_or_none(function: Callable[[Any], object], answer: object) -> object:

@@ -34,6 +34,8 @@ MAX_DISTANCE = 1.5
 """The distance of both means in half widths of their difference, which honest seeds exceed in 1 of about 300 tables."""
 AS_MEASURED = "hand over the table as nl.repeat(...) returned it."
 _OFF = 1e-6
+_COMPARED_TABLES = ("flows", "intervals", "queues", "requests")
+"""The tables of a run that are compared when it is run again."""
 _ROUNDED_OFF = 0.005
 """The relative error up to which a value that differs may have been rounded."""
 Replay = Callable[[Mapping[int, Scenario]], Mapping[int, Run]]
@@ -210,8 +212,8 @@ def _furthest_first(given: Mapping[int, float]) -> list[int]:
 
 
 def differs_when_run_again(run: Run, replay: Replay) -> bool:
-    """Return whether the flows, intervals or queues of a run differ when its scenario is run again; False if it cannot
-    be, or was run by another engine or with classes of the user's own.
+    """Return whether the flows, intervals, queues or requests of a run differ when its scenario is run again; False if it
+    cannot be, or was run by another engine or with classes of the user's own.
     """
     try:
         scenario = Scenario.from_dict(run.scenario)
@@ -220,29 +222,10 @@ def differs_when_run_again(run: Run, replay: Replay) -> bool:
         return False
     if again is None or again.settings.get("engine") != run.settings.get("engine"):
         return False
-    return not all(_tables_agree(getattr(run, name), getattr(again, name)) for name in ("flows", "intervals", "queues"))
+    return not all(_tables_agree(getattr(run, name), getattr(again, name)) for name in _COMPARED_TABLES)
 
 
 def _tables_agree(given: pd.DataFrame, again: pd.DataFrame) -> bool:
     """Return whether two tables have equal numbers in the same columns."""
     one, other = given.select_dtypes("number"), again.select_dtypes("number")
-    return one.shape == other.shape and bool(np.allclose(one, other, rtol=_OFF, equal_nan=True))
-
-
-def invented_run(runs: Mapping[int, Run], replay: Replay) -> int | None:
-    """Repeat runs with responses, given by seed; return the first seed with which the responses took other times. None
-    if all agree or they cannot be repeated.
-    """
-    try:
-        again = replay({seed: Scenario.from_dict(run.scenario) for seed, run in runs.items()})
-    except NetlabError:
-        return None
-    return next((seed for seed, run in sorted(again.items()) if not _times_agree(runs[seed], run)), None)
-
-
-def _times_agree(given: Run, again: Run) -> bool:
-    """Return whether the responses of two runs took the same times."""
-    one, other = (
-        run.requests.sort_values(["flow", "request"])["completion_s"].to_numpy(dtype=float) for run in (given, again)
-    )
     return one.shape == other.shape and bool(np.allclose(one, other, rtol=_OFF, equal_nan=True))

@@ -19,7 +19,7 @@ from netlab_course.answers import answer_in_words, bare_word, error_in_words, is
 from netlab_course.chapters.adaptive_video import settings
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, STALL_COST_MBPS, Player, experience_mbps
 from netlab_course.checks import Number, Result, Status
-from netlab_course.conditions import Build, Condition
+from netlab_course.conditions import Build, Condition, kept_for_a_proxy
 from netlab_course.function_checks import Function
 from netlab_course.misconceptions import formula_slips, slips
 from netlab_course.output_limit import last_lines
@@ -67,22 +67,11 @@ class Rule(Build):
         return super()._judge(videos)
 
 
-def _cached_player(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[str, Player]]:
+def _player(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[str, Player]]:
     """Return a function that plays a video by a rule's class on each of these traces (by name) and returns the players
-    by the trace's name. If it is called again with the same proxy of a grader, as for several conditions, it returns the
-    same players; a class of this process may have changed meanwhile.
+    by the trace's name, the same ones for the same proxy of a grader.
     """
-    last: list[tuple[type | RemoteObject, dict[str, Player]]] = []
-
-    def play(rule: type | RemoteObject) -> dict[str, Player]:
-        """Return the players of the videos by a rule's class, by the trace's name; they are played unless the last call
-        had the same proxy.
-        """
-        if not last or last[0][0] is not rule or isinstance(rule, type):
-            last[:] = [(rule, {name: settings.watch(rule, trace) for name, trace in traces.items()})]
-        return last[0][1]
-
-    return play
+    return kept_for_a_proxy(lambda rule: {name: settings.watch(rule, trace) for name, trace in traces.items()})
 
 
 @cache
@@ -286,7 +275,7 @@ class Checks:
         )
         self.mine = Rule(
             name="your rule",
-            videos=_cached_player({"own": mine, "other": other}),
+            videos=_player({"own": mine, "other": other}),
             conditions=[
                 _better_than_provided("own", mine, "your trace"),
                 _better_than_provided("other", other, "a walk"),

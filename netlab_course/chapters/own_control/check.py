@@ -22,7 +22,7 @@ from netlab.traffic.tcp import CONTROL_METHODS
 from netlab_course.answers import answer_in_words, with_unit
 from netlab_course.chapters.own_control import experiments, settings, windows
 from netlab_course.checks import Number, Result, Status
-from netlab_course.conditions import Build, Condition
+from netlab_course.conditions import Build, Condition, kept_for_a_proxy
 from netlab_course.function_checks import Function
 from netlab_course.misconceptions import formula_slips, slips
 from netlab_course.output_limit import last_lines
@@ -76,23 +76,18 @@ class Control(Build):
         return super()._judge(measured)
 
 
-def _with_cache(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
+def _with_shared_attributes(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
     """Return a function that makes the runs of a class by `make` and adds under "shared" the names of the class's own
-    attributes that changed meanwhile. If it is called again with the same proxy of a grader, as for several conditions,
-    it returns the same results; a class of this process may have changed meanwhile.
+    attributes that changed meanwhile.
     """
-    last: list[tuple[object, Runs]] = []
 
-    def run_once(answer: Any) -> Runs:
-        """Return the results of the runs of a class, by name; they are made unless the last call had the same proxy."""
-        if not last or last[0][0] is not answer or isinstance(answer, type):
-            before = _class_state(answer)
-            found = make(answer)
-            shared = [name for name, state in _class_state(answer).items() if before.get(name) != state]
-            last[:] = [(answer, {**found, "shared": shared})]
-        return last[0][1]
+    def made(answer: Any) -> Runs:
+        """Return the results of the runs of a class, by name, with the names of its changed attributes."""
+        before = _class_state(answer)
+        found = make(answer)
+        return {**found, "shared": [name for name, state in _class_state(answer).items() if before.get(name) != state]}
 
-    return run_once
+    return made
 
 
 def _class_state(answer: object) -> dict[str, tuple[object, int]]:
@@ -295,7 +290,7 @@ class Checks:
         path_segments = 2 * theory.bdp_bytes(settings.RATE_MBPS, settings.BASE_RTT_MS) / FRAME_BYTES
         self.aimd = Control(
             name="AIMD",
-            runs=_with_cache(_aimd_runs),
+            runs=kept_for_a_proxy(_with_shared_attributes(_aimd_runs)),
             methods=("on_ack", "on_loss"),
             conditions=[
                 Condition(
@@ -348,7 +343,7 @@ class Checks:
         )
         self.mine = Control(
             name="your own control",
-            runs=_with_cache(_own_runs),
+            runs=kept_for_a_proxy(_with_shared_attributes(_own_runs)),
             methods=("on_ack",),
             conditions=[
                 Condition(

@@ -146,7 +146,7 @@ def test_runs_are_made_again_and_edited_times_are_found() -> None:
     assert check.verdict(runs).status is Status.PASSED
     runs[3].requests["completion_s"] *= 0.999
     assert check.judge(runs).status is Status.PASSED
-    assert "the run with seed 3 has other times when it is made again" in str(check.verdict(runs))
+    assert "the run with seed 3 has other numbers when it is made again" in str(check.verdict(runs))
 
 
 @pytest.mark.parametrize("token", TOKENS)
