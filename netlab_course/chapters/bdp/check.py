@@ -18,10 +18,10 @@ from netlab_course.conditions import (
     Condition,
     Measurement,
     links_on_path,
-    minimum_duration,
     plain_links,
     rates,
     traffic_in_words,
+    traffic_items,
 )
 from netlab_course.function_checks import Function
 from netlab_course.misconceptions import slips
@@ -196,7 +196,12 @@ def _overfull_window_check(own: StudentValues) -> Measurement:
                 ),
             ),
             plain_links(_hops),
-            minimum_duration(_LONG_ENOUGH_S, "`nl.run(..., duration_s=...)`."),
+            Condition(
+                lambda run: _sending_s(run) >= _LONG_ENOUGH_S,
+                f"The flow must send for {_LONG_ENOUGH_S} s or more.",
+                "`nl.run(..., duration_s=...)`, and an `nl.Tcp` without start_s and duration_s.",
+                lambda run: f"{_sending_s(run):g} s",
+            ),
             Condition(
                 lambda run: run.flows["goodput_mbps"].iloc[0] > 0.9 * theory.tcp_goodput_limit_mbps(own.rate_mbps),
                 "The link must be full.",
@@ -214,6 +219,13 @@ def _overfull_window_check(own: StudentValues) -> Measurement:
             "nl.run(my_network, [nl.Tcp('h1', 'h2', window_bytes=...)], duration_s=5).",
         ],
     )
+
+
+def _sending_s(run: Run) -> float:
+    """Return the time in s for which the first flow of a run may send: from its start to its own end or that of the run."""
+    flow, run_s = traffic_items(run)[0], float(run.scenario["duration_s"])
+    left_s = run_s - (flow.get("start_s") or 0)
+    return float(min(left_s, flow.get("duration_s") or left_s))
 
 
 def _queue_wait_check(own: StudentValues) -> Number:

@@ -109,7 +109,12 @@ def test_each_copy_waits_for_the_excess_of_its_window() -> None:
         (run(delay_ms=24), "The delay from h1 to h2 must be 12 ms. Seen: 24 ms."),
         (run(queue_packets=100), "must have room for 1000 packets. Seen: queue_packets=[100]."),
         (run(loss_rate=0.01), "its rate counts as `tc` does. Seen: loss_rate=0.01."),
-        (run(duration_s=1), "The run must last 5 s or more. Seen: 1 s."),
+        (run(duration_s=1), "The flow must send for 5 s or more. Seen: 1 s."),
+        (
+            run(traffic=[Tcp("h1", "h2", window_bytes=1000 * own.window_kb, duration_s=1)]),
+            "for 5 s or more. Seen: 1 s.",
+        ),
+        (run(traffic=[Tcp("h1", "h2", window_bytes=1000 * own.window_kb, start_s=1)]), "for 5 s or more. Seen: 4 s."),
         (run(goodput=0.0), "The link must be full. Seen: 0 Mbit/s on a link of 50."),
         (50.0, "expected what nl.run(...) returns, got 50.0"),
     ],
