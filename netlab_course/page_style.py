@@ -4,6 +4,7 @@ import pandas as pd
 
 from netlab.plots import page
 from netlab.plots.theme import TEXT, TEXT_ON_DARK
+from netlab_course.messages import AMBER
 
 
 def rgb(colour: str) -> str:
@@ -28,6 +29,7 @@ SHEET = f"""
 {_CHANGED_CELL} pre.netlab-verdict::before {{ content: "The cell above was changed after it was run. Run it, then this check."; }}
 {_FAILED_CELL} pre.netlab-verdict:not(.netlab-unjudged)::before {{ content: "The last run of the cell above ended with an error."; }}
 pre.netlab-verdict::before {{ display: block; font-weight: bold; }}
+:is({_CHANGED_CELL}, {_FAILED_CELL}) pre.netlab-verdict {{ border-left-color: {AMBER} !important; }}
 :is({_CHANGED_CELL}, {_FAILED_CELL}) pre.netlab-passed:not(.netlab-remarked) > span {{ display: none !important; }}
 {_DARK} text[style*="fill: {rgb(TEXT)}"] {{ fill: {TEXT_ON_DARK} !important; }}
 .jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"] pre {{ white-space: pre !important; overflow-x: auto; }}
