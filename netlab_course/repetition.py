@@ -165,7 +165,7 @@ class Repetition(Build):
                 lambda found: MIN_SEEDS <= count_seeds(found.table) <= MAX_SEEDS and is_complete(found.table),
                 f"The table must have {MIN_SEEDS} to {MAX_SEEDS} different seeds, and no run may have failed.",
                 "nl.repeat(..., seeds=...) takes a number, or a list of seeds.",
-                lambda found: f"{count_seeds(found.table)} seeds",
+                lambda found: with_unit(count_seeds(found.table), "seeds"),
             ),
             of_values,
             *(self._figure_conditions() if self.with_figure else ()),

@@ -86,7 +86,7 @@ def _list_differences(
     "change", and `name` returns the name of an entry. If the lengths of the lists differ, only links are compared further.
     """
     if len(given) != len(required):
-        yield f"{kind}: {len(given)} entries, not {len(required)}"
+        yield f"{kind}: {len(given)} in place of {len(required)}"
         # An additional or missing entry moves the following ones, so that positions say nothing about which links belong together.
         named = {name(item): item for item in given} if kind == "link" else {}
         required = [item for item in required if name(item) in named]

@@ -11,7 +11,7 @@ def test_different_nodes_and_links_are_reported_by_name() -> None:
     assert list(differences(given, requested)) == [
         "hosts that are missing: b",
         "hosts that were not asked for: d",
-        "link: 2 entries, not 3",
+        "link: 2 in place of 3",
         "link c-r: queue_packets=9, not asked for",
     ]
     turned = {"topology": {"hosts": ["c", "b", "a"], "links": three}, "duration_s": 1}
