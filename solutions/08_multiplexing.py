@@ -345,7 +345,7 @@ long_prediction.compare(
 # ### Exercise 3: what is the rest?
 #
 # A full queue does not drop at random: it drops what comes at the wrong moment. A colleague says: "The packets of h1-h9 come at the wrong moment again and again, because nothing in the network is random." Test it. Let the six Reno flows send once more,
-# three draws or more of 30 s, with the same links and drop-tail queues between the routers. Change only the links of the hosts (`link.a` or `link.b` begins with "h"): a `jitter_ms` of 2 or more on all of them, with as much `delay_ms` or more (at most 10), makes moments random.
+# three draws or more of 20 s or more, with the same links and drop-tail queues between the routers. Change only the links of the hosts (`link.a` or `link.b` begins with "h"): a `jitter_ms` of 2 or more on all of them, with as much `delay_ms` or more (at most 10), makes moments random.
 # If the colleague is right, h1-h9 gets twice as much at least. Keep the run as `my_run`. Then run the same delay without jitter, and print h1-h9's mean goodput in both.
 
 # %% id="bias"
