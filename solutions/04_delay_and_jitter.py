@@ -201,7 +201,7 @@ netem_prediction.compare(losses[3000])
 #
 # - hosts `h1` and `h2`, joined by a link without any limits;
 # - `nl.Command("h1", "tc qdisc add dev h1-eth0 root netem delay [[wait_ms]]ms ...")`. Find in `man tc-netem` (or online) which word sets the size of its
-#   buffer. Compute the size: large enough, and at most a quarter more than needed;
+#   buffer. Compute the size: large enough, and at most a quarter more than needed. It gets no other option;
 # - `nl.Udp` from `h1` to `h2` at [[sent_mbps]] Mbit/s with datagrams of 1470 bytes, `start_s=0.5` (the command comes first), `duration_s=2`;
 # - a run of 5 s, so that the last datagrams can arrive. Keep what `nl.run` returns as `my_run`.
 

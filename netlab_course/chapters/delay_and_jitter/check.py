@@ -67,6 +67,8 @@ class Checks:
                 {"goodput_mbps": 5, "rtt_s": 0.005},
                 # 40.1 segments: with a larger segment it would be less than the 40 of the second round.
                 {"goodput_mbps": 9.3, "rtt_s": 0.05},
+                # 39.3 segments: at the link's rate in place of the goodput, or with smaller segments, it would be more than 40.
+                {"goodput_mbps": 9.1, "rtt_s": 0.05},
             ],
             unit="s",
             tolerance=0.001,

@@ -70,6 +70,14 @@ def test_right_answers_pass(key: str, answer: object) -> None:
     passes(judging_checks(chapter)[key], answer)
 
 
+@pytest.mark.parametrize("too_large", [1514 / 1448, 2**20 / 1e6, 2**20 / 1e6 * 1448 / 1460, 1448 / 1400])
+def test_a_few_per_cent_too_many_segments_fail_near_the_window_of_a_round(too_large: float) -> None:
+    """The link's rate in place of the goodput, a mega of 1024 * 1024, and smaller segments."""
+    assert "for goodput_mbps=9.1, rtt_s=0.05 got 0.15 s" in failure_text(
+        judging_checks(chapter)["fill"], lambda goodput_mbps, rtt_s: fill(too_large * goodput_mbps, rtt_s)
+    )
+
+
 def test_a_short_path_takes_no_time_rather_than_less() -> None:
     def less(goodput_mbps: float, rtt_s: float) -> float:
         return rtt_s * math.ceil(math.log2(goodput_mbps * 1e6 * rtt_s / 8 / 1448 / 10))
