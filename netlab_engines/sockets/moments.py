@@ -1,10 +1,9 @@
-"""Sleep until a time with a resolution of a nanosecond, wake a thread that waits, and compute a root with the same bits
-on every processor.
+"""The times at which a sender acts: sleep until one with a resolution of a nanosecond, and the root by which random ones
+are drawn, with the same bits on every processor.
 """
 
 import ctypes
 import math
-import os
 import time
 
 from netlab.base.units import NS_PER_S
@@ -56,21 +55,3 @@ def nth_root(value: float, n: int) -> float:
 def forbid_timer_slack() -> None:
     """Let all later sleeps of the calling thread end on time; by default the kernel may end each up to 50 µs late."""
     libc.prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
-
-
-class Stopper:
-    """A flag that any thread can set, and a file descriptor `fd` that is readable from then on and wakes a `poll`."""
-
-    def __init__(self) -> None:
-        """Start with the flag not set and a new file descriptor, which is closed with the object."""
-        self.fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        self.is_set = False
-
-    def set(self) -> None:
-        """Set the flag for ever, and wake all threads that poll `fd`; any thread may call this."""
-        self.is_set = True
-        os.eventfd_write(self.fd, 1)
-
-    def __del__(self) -> None:
-        """Close the file descriptor."""
-        os.close(self.fd)

@@ -19,8 +19,9 @@ from netlab_engines.sockets.constants import (
     SEND_CHUNK_BYTES,
     SHORT_RTT_US,
 )
-from netlab_engines.sockets.moments import Stopper, forbid_timer_slack, sleep_until_ns
+from netlab_engines.sockets.moments import forbid_timer_slack, sleep_until_ns
 from netlab_engines.sockets.options import TCP_WINDOW_CLAMP
+from netlab_engines.sockets.stopper import Stopper
 
 
 @cache

@@ -20,8 +20,8 @@ from netlab_engines.sockets.datagrams import (
     MIN_PAYLOAD_BYTES,
     StreamCounters,
 )
-from netlab_engines.sockets.moments import Stopper
 from netlab_engines.sockets.options import set_buffer
+from netlab_engines.sockets.stopper import Stopper
 
 _MAX_NAP_S = 0.1
 _BUFFER_SHARE = 0.25
