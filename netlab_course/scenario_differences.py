@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from netlab.network.link import Link, LinkShape, difference
 from netlab.runs.scenario import Scenario
 from netlab_course.conditions import traffic_in_words
 
@@ -23,7 +24,8 @@ def repeats(table: pd.DataFrame, required: Scenario) -> bool:
 
 def differences(given: Mapping[str, Any], required: Mapping[str, Any]) -> Iterator[str]:
     """Yield a text for each difference between a student's scenario and the required one, both as dicts of a scenario
-    file: in nodes, links, traffic, changes and sysctls, and a shorter duration.
+    file: in nodes, links, traffic, changes and sysctls, and a shorter duration. The order of nodes and of links, and
+    which end of a link comes first, make no difference.
 
     >>> link = {"a": "h1", "b": "h2", "rate_mbps": 5}
     >>> asked = {"topology": {"links": [link]}, "traffic": [{"kind": "udp", "rate_mbps": 9}], "duration_s": 30}
@@ -34,9 +36,7 @@ def differences(given: Mapping[str, Any], required: Mapping[str, Any]) -> Iterat
     given_network, network = given["topology"], required["topology"]
     for name in ("hosts", "routers", "switches"):
         yield from _name_differences(given_network.get(name, []), network.get(name, []), name)
-    yield from _list_differences(
-        given_network.get("links", []), network.get("links", []), "link", lambda item: f"{item['a']}-{item['b']}"
-    )
+    yield from _link_differences(given_network.get("links", []), network.get("links", []))
     yield from _list_differences(
         given.get("traffic", []), required.get("traffic", []), "traffic", lambda item: f"({item['kind']})"
     )
@@ -66,8 +66,8 @@ def first_differences(given: Mapping[str, Any], required: Scenario) -> str:
 
 
 def _name_differences(given: Sequence[str], required: Sequence[str], kind: str) -> Iterator[str]:
-    """Yield a text on the names of nodes that are missing, one on superfluous ones, or one on a different
-    order; `kind` is the nodes' plural, such as "hosts".
+    """Yield a text on the names of nodes that are missing, and one on superfluous ones; `kind` is the nodes' plural,
+    such as "hosts".
     """
     missing = [name for name in required if name not in given]
     extra = [name for name in given if name not in required]
@@ -75,25 +75,54 @@ def _name_differences(given: Sequence[str], required: Sequence[str], kind: str) 
         yield f"{kind} that are missing: {', '.join(missing)}"
     if extra:
         yield f"{kind} that were not asked for: {', '.join(extra)}"
-    if not missing and not extra and list(given) != list(required):
-        yield f"{kind} {', '.join(given)}, not {', '.join(required)}"
+
+
+def _link_differences(given: Sequence[Mapping[str, Any]], required: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a text for each difference between the links of two networks, both as dicts of a scenario file. Those with
+    the same ends belong together; of the others the first of both, the second of both and so on, if no link is missing
+    or superfluous.
+    """
+    rest = list(given)
+    pairs: dict[int, Mapping[str, Any]] = {}
+    for place, right in enumerate(required):
+        same_ends = (index for index, item in enumerate(rest) if {item["a"], item["b"]} == {right["a"], right["b"]})
+        found = next(same_ends, None)
+        if found is not None:
+            pairs[place] = rest.pop(found)
+    if len(given) != len(required):
+        yield f"link: {len(given)} in place of {len(required)}"
+    else:
+        alone = [place for place in range(len(required)) if place not in pairs]
+        pairs.update(zip(alone, rest, strict=True))
+    for place, item in sorted(pairs.items()):
+        right = required[place]
+        is_turned = (item["a"], item["b"]) == (right["b"], right["a"])
+        seen, wanted = (_seen_from(link, right["a"]) for link in (item, right)) if is_turned else (item, right)
+        yield from _field_differences(seen, wanted, f"link {seen['a']}-{seen['b']}")
+
+
+def _seen_from(link: Mapping[str, Any], end: str) -> dict[str, Any]:
+    """Return a link, the dict of a scenario file, as the dict of the same link with `end` as its first end."""
+    described = Link(**link)
+    here, back = described.forward, described.backward
+    if described.a != end:
+        here, back = back, here
+    other = described.b if described.a == end else described.a
+    return Link(end, other, **difference(LinkShape(), here), reverse=difference(here, back)).to_dict()
 
 
 def _list_differences(
     given: Sequence[Mapping[str, Any]], required: Sequence[Mapping[str, Any]], kind: str, name: Callable[[Any], str]
 ) -> Iterator[str]:
-    """Yield a text for each difference between two lists of dicts of a scenario file; `kind` is "link", "traffic" or
-    "change", and `name` returns the name of an entry. If the lengths of the lists differ, only links are compared further.
+    """Yield a text for each difference between two lists of dicts of a scenario file; `kind` is "traffic" or "change",
+    and `name` returns the name of an entry. If the lengths of the lists differ, their entries are not compared: positions
+    say nothing about which belong together.
     """
     if len(given) != len(required):
         yield f"{kind}: {len(given)} in place of {len(required)}"
-        # An additional or missing entry moves the following ones, so that positions say nothing about which links belong together.
-        named = {name(item): item for item in given} if kind == "link" else {}
-        required = [item for item in required if name(item) in named]
-        given = [named[name(item)] for item in required]
-    for number, (item, right) in enumerate(zip(given, required, strict=False), start=1):
-        place = f"link {name(item)}" if kind == "link" else f"{kind} {number} {name(item)}".rstrip()
-        yield from _field_differences(item, right, place)
+        return
+    for number, (item, right) in enumerate(zip(given, required, strict=True), start=1):
+        yield from _field_differences(item, right, f"{kind} {number} {name(item)}".rstrip())
 
 
 def _field_differences(given: Mapping[str, Any], required: Mapping[str, Any], place: str) -> Iterator[str]:

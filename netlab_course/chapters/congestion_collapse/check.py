@@ -82,8 +82,9 @@ def _dropped_percent(run: Run) -> float:
     """Return the packets that r2 drops on the way to h3 in a whole run, in per cent of those that cross the shared link.
     Raises IndexError if the run has no such queues.
     """
-    counts = run.queues.set_index("interface")
-    dropped, crossed = counts.loc[["r2-eth2"], "drops"].iloc[-1], counts.loc[["r1-eth2"], "sent_packets"].iloc[-1]
+    # Interfaces are numbered in the order of the links, which is the student's own.
+    counts = run.queues.set_index("link")
+    dropped, crossed = counts.loc[["r2 to h3"], "drops"].iloc[-1], counts.loc[["r1 to r2"], "sent_packets"].iloc[-1]
     return float(100 * dropped / crossed) if crossed else 0.0
 
 
