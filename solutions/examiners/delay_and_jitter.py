@@ -11,7 +11,7 @@ EXERCISES = {
         # The first window fills the one; the other needs 157 segments, a little less than the 160 of the fourth round.
         edges=[{"goodput_mbps": 8, "rtt_s": 0.004}, {"goodput_mbps": 36.4, "rtt_s": 0.05}],
     ),
-    # The shares are for: one netem with the delay; the link; one flow; its rate; long enough; delayed; no loss; no larger than
+    # The shares are for: one netem with the delay; the link; one flow; its rate; its time; delayed; no loss; no larger than
     # needed.
     "buffer": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.75, 0.75]),
     "jitter-words": WrittenAnswer(points=3),

@@ -1,7 +1,9 @@
 """Checks of the chapter "Delay and jitter". The answers are below."""
 
+import contextlib
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from netlab import theory
@@ -22,7 +24,10 @@ from netlab_course.own_numbers import StudentValues
 
 _INITIAL_SEGMENTS = 10
 _ROOM_TO_SPARE = 1.25
-_MIN_DATAGRAMS = 5000
+_START_S, _SEND_S = 0.5, 2
+"""The earliest start of the flow, and the shortest time for which it sends, both in s."""
+_OFF_AT_ZERO = {"loss", "duplicate", "corrupt"}
+"""The options of netem that change nothing if their values are 0."""
 _MS = {
     "": 1e-3,
     "us": 1e-3,
@@ -123,16 +128,41 @@ def _udp(run: Run) -> dict[str, Any]:
     return dict(flow)
 
 
-def _netem(run: Run) -> dict[str, str]:
-    """Return the options that a run's only command, on h1, gives to netem, by their names in `tc`. Raises ValueError for
-    other or several commands, and for options of more than one word, such as a delay with jitter.
+def _netem(run: Run) -> dict[str, list[str]]:
+    """Return the values of the options that a run's only command, on h1, gives to netem, by their names in `tc`, without
+    values and options that change nothing because they are 0. Raises ValueError for other or several commands.
     """
     (command,) = _commands(run)
-    _, netem, options = " ".join(_commands(run, host="h1")[0].split()).partition(" netem ")
-    words = options.split()
-    if not netem or len(words) % 2:
-        raise ValueError(f"no netem whose options have one word each: {command}")
-    return dict(zip(words[::2], words[1::2], strict=True))
+    _, netem, words = " ".join(_commands(run, host="h1")[0].split()).partition(" netem ")
+    if not netem:
+        raise ValueError(f"no netem: {command}")
+    options: dict[str, list[str]] = {}
+    values: list[str] = []
+    for word in words.split():
+        if word[0].isalpha():
+            values = options.setdefault("delay" if word == "latency" else word, [])
+        else:
+            values.append(word)
+    if "delay" in options and all(map(_is_zero, options["delay"][1:])):
+        options["delay"] = options["delay"][:1]
+    return {
+        name: values
+        for name, values in options.items()
+        if name not in _OFF_AT_ZERO or not values or not all(map(_is_zero, values))
+    }
+
+
+def _is_zero(value: str) -> bool:
+    """Return whether a value in a command is 0, such as "0", "0%" or "0.0ms"."""
+    return re.fullmatch(r"0*\.?0*([a-z]*|%)", value.lower()) is not None and "0" in value
+
+
+def _delay_ms(options: Mapping[str, list[str]]) -> float:
+    """Return the delay in ms among the options of netem; not a number if there is none, if it varies or has an unknown
+    unit.
+    """
+    delay = re.fullmatch(r"([\d.]+)([a-z]*)", " ".join(options.get("delay", [])).lower())
+    return math.nan if delay is None else float(delay[1]) * _MS.get(delay[2], math.nan)
 
 
 def _delays_only(run: Run, wait_ms: float) -> bool:
@@ -140,19 +170,43 @@ def _delays_only(run: Run, wait_ms: float) -> bool:
     other option than a limit.
     """
     options = _netem(run)
-    delay = re.fullmatch(r"([\d.]+)([a-z]*)", options.pop("delay", "").lower())
-    return (
-        delay is not None
-        and set(options) <= {"limit"}
-        and math.isclose(float(delay[1]) * _MS.get(delay[2], math.nan), wait_ms)
-    )
+    return set(options) <= {"delay", "limit"} and math.isclose(_delay_ms(options), wait_ms)
+
+
+def _commands_in_words(run: Run) -> str:
+    """Return the commands of a run as text, with what is wrong with the options of its only netem."""
+    told = ["; ".join(f"on {each['host']}: {each['command']}" for each in traffic_items(run, kind="command"))]
+    with contextlib.suppress(ValueError):
+        options = _netem(run)
+        others = [" ".join([name, *values]) for name, values in options.items() if name not in ("delay", "limit")]
+        if others:
+            told.append(f"not asked for: {', '.join(others)}")
+        if len(options.get("delay", [])) > 1:
+            told.append("a second number after the delay lets it vary")
+        elif re.fullmatch(r"[\d.]+", "".join(options.get("delay", []))):
+            told.append(f"without a unit tc counts microseconds, so this delay is {_delay_ms(options):g} ms")
+    return "; ".join(told) if told[0] else "no command"
 
 
 def _limit_packets(run: Run) -> int:
     """Return the limit in packets that a run's only command gives to netem, 1000 if it gives none. Raises ValueError
     unless the limit is an integer without a unit.
     """
-    return int(_netem(run).get("limit", NETEM_PACKETS))
+    (limit,) = _netem(run).get("limit", [str(NETEM_PACKETS)])
+    return int(limit)
+
+
+def _sending_time_s(run: Run) -> tuple[float, float]:
+    """Return the start of the only UDP flow of a run, and how long it sends before the run's end, both in s."""
+    start_s = _udp(run).get("start_s") or 0.0
+    rest_s = run.scenario["duration_s"] - start_s
+    return start_s, min(_udp(run).get("duration_s") or rest_s, rest_s)
+
+
+def _sends_as_asked(run: Run) -> bool:
+    """Return whether the only UDP flow of a run starts late enough and sends long enough."""
+    start_s, send_s = _sending_time_s(run)
+    return start_s >= _START_S and send_s >= _SEND_S
 
 
 def _is_wire(run: Run) -> bool:
@@ -173,20 +227,18 @@ def _buffer(own: StudentValues) -> Measurement:
     quarter larger than needed.
     """
     in_flight_packets = math.ceil(own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8))
+    delays_only = Condition(
+        lambda run: _delays_only(run, own.wait_ms),
+        f"Exactly one command must run, on h1, and make a netem with a delay of {own.wait_ms} ms; a limit is the only "
+        "other option that it may have.",
+        f"It has the form `tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit ...`.",
+        _commands_in_words,
+    )
     return Measurement(
         name="a buffer that is large enough",
         commands=True,
         conditions=[
-            Condition(
-                lambda run: _delays_only(run, own.wait_ms),
-                f"Exactly one command must run, on h1, and make a netem with a delay of {own.wait_ms} ms; a limit is the only "
-                "other option that it may have.",
-                f"It has the form `tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit ...`.",
-                lambda run: (
-                    "; ".join(f"on {each['host']}: {each['command']}" for each in traffic_items(run, kind="command"))
-                    or "no command"
-                ),
-            ),
+            delays_only,
             Condition(
                 _is_wire,
                 "The hosts must be joined by one link without any limits and without a delay of its own.",
@@ -209,16 +261,17 @@ def _buffer(own: StudentValues) -> Measurement:
                 lambda run: f"{_udp(run)['rate_mbps']:g} Mbit/s, {_udp(run).get('payload_bytes')} bytes",
             ),
             Condition(
-                lambda run: _udp_value(run, "sent_datagrams") >= _MIN_DATAGRAMS,
-                f"It must send long enough for the buffer to fill: {_MIN_DATAGRAMS} datagrams or more.",
-                "Give the flow a `duration_s` of 2 s.",
-                lambda run: f"{_udp_value(run, 'sent_datagrams'):.0f} sent",
+                _sends_as_asked,
+                f"It must start at {_START_S} s or later, after the command, and send for {_SEND_S} s or more.",
+                "`nl.Udp` has `start_s` and `duration_s`.",
+                lambda run: "from {:g} s, for {:g} s".format(*_sending_time_s(run)),
             ),
             Condition(
                 lambda run: _udp_value(run, "delay_ms") > 0.99 * own.wait_ms,
                 f"The datagrams must be delayed by {own.wait_ms} ms.",
-                "Start the flow with `start_s=0.5`, after the command.",
+                "A command that failed delays nothing.",
                 lambda run: f"{_udp_value(run, 'delay_ms'):.4g} ms on average",
+                after=(delays_only,),
             ),
             Condition(
                 lambda run: _udp_value(run, "loss_rate") == 0,

@@ -35,7 +35,6 @@ def run(
     command: str = "",
     *,
     loss_rate: float = 0.0,
-    sent: int = 9000,
     delay_ms: float = own.wait_ms,
     link: Link = WIRE,
     **flow: Any,
@@ -51,7 +50,7 @@ def run(
         "duration_s": 5,
     }
     empty = pd.DataFrame()
-    seen = {"loss_rate": loss_rate, "sent_datagrams": sent, "delay_ms": delay_ms}
+    seen = {"loss_rate": loss_rate, "sent_datagrams": 9000, "delay_ms": delay_ms}
     table = pd.DataFrame([{"kind": "command"}, {"kind": "udp", **seen}])
     return Run(table, empty, empty, empty, empty, empty, empty, {"scenario": scenario})
 
@@ -64,6 +63,8 @@ def run(
         ("buffer", run(netem("limit 2305 delay 0.4s"))),
         ("buffer", run(netem("delay 400000us  limit 1844"))),
         ("buffer", run(netem("delay 400000 limit 2000"), link=Link("h2", "h1"))),
+        ("buffer", run(netem("latency 400ms 0ms limit 2000 loss 0%"), duration_s=2)),
+        ("buffer", run(netem("delay 400ms 0ms 0% duplicate 0.0% limit 2000"), start_s=1)),
     ],
 )
 def test_right_answers_pass(key: str, answer: object) -> None:
@@ -99,9 +100,22 @@ def test_there_are_numbers_for_a_thousand_students() -> None:
             "One UDP flow must go from h1 to h2. Seen: command on h1, udp h2 to h1 at",
         ),
         (run(payload_bytes=1000), "in datagrams of 1470 bytes"),
-        (run(sent=100), "for the buffer to fill: 5000 datagrams or more. Seen: 100 sent."),
-        (run(netem("delay 400ms 50ms limit 2000")), "a limit is the only other option"),
-        (run(netem("delay 400ms rate 200mbit limit 2000")), "a limit is the only other option"),
+        (
+            run(start_s=0),
+            "must start at 0.5 s or later, after the command, and send for 2 s or more. Seen: from 0 s, for 5 s.",
+        ),
+        (run(duration_s=1), "send for 2 s or more. Seen: from 0.5 s, for 1 s."),
+        (run(start_s=3.5, duration_s=2), "send for 2 s or more. Seen: from 3.5 s, for 1.5 s."),
+        (run(netem("delay 400ms 50ms limit 2000")), "limit 2000; a second number after the delay lets it vary. It has"),
+        (run(netem("delay 400ms rate 200mbit limit 2000")), "limit 2000; not asked for: rate 200mbit. It has the form"),
+        (run(netem("delay 400ms limit 2000 loss 5%")), "not asked for: loss 5%."),
+        (run(netem("delay 400ms loss random 5% limit 2000")), "not asked for: loss, random 5%."),
+        (run(netem("delay 400ms loss")), "not asked for: loss."),
+        (run(netem("delay 400ms buffer 2000")), "not asked for: buffer 2000."),
+        (
+            run(netem("delay 400 limit 2000")),
+            "without a unit tc counts microseconds, so this delay is 0.4 ms. It has the",
+        ),
         (run(netem("delay 400000ms limit 2000")), "with a delay of 400 ms"),
         (run(netem("delay 400000 limit 2k")), "The limit may be at most a quarter larger than needed."),
         (
@@ -145,3 +159,8 @@ def test_a_sum_of_windows_is_not_only_told_to_round_up() -> None:
 def test_losses_are_not_taken_for_a_flow_that_is_too_short() -> None:
     told = failure_text(judging_checks(chapter)["buffer"], run(netem("delay 400ms"), loss_rate=0.46))
     assert "1 of 8 conditions" in told and "Either the limit is too small" in told
+
+
+def test_a_wrong_delay_is_reported_once() -> None:
+    told = failure_text(judging_checks(chapter)["buffer"], run(netem("delay 400 limit 2000"), delay_ms=0.4))
+    assert "1 of 8 conditions does not hold yet. (1 more" in told and "must be delayed" not in told
