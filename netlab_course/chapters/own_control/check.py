@@ -313,8 +313,8 @@ class Checks:
                 ),
                 Condition(
                     lambda runs: windows.halves(runs["alone"]),
-                    "A loss must take about half of the window, and no timeout may come.",
-                    "on_loss is called once for each recovery.",
+                    "A loss must leave about half of the window and set ssthresh_segments to as much, and no timeout may come.",
+                    "on_loss is called once for each recovery. Which window does each of your lines there see?",
                     lambda runs: windows.cuts_in_words(runs["alone"]),
                 ),
                 Condition(

@@ -9,11 +9,13 @@ from netlab.base.units import MS_PER_S
 from netlab.measure.results import Run
 
 FIRST_LOSS_S, SLOW_START_S = 1, 2
-MIN_FACTOR, MAX_FACTOR = 1.93, 2.1
+MIN_FACTOR, MAX_FACTOR = 1.93, 2.05
 """Limits of the window's growth in slow start for each RTT; `delivered_segments` gives 2, one segment for each
-acknowledgement 1.85, because many acknowledge two."""
+acknowledgement 1.87, because many acknowledge two."""
 MIN_FALL, MAX_STEEPER = 0.95, 1.15
-MAX_CUT_ERROR = 0.06
+MAX_CUT_ERROR, MAX_SSTHRESH_ERROR = 0.045, 0.03
+"""Limits of the distance from a half: that of the window which a loss leaves is at most 0.03 with halves, as the window grows
+meanwhile, and that of `ssthresh_segments` 0.015."""
 MIN_ADDED, MAX_ADDED = 0.85, 1.2
 """Limits of the segments added for each RTT; one segment gives 0.91 to 1.03 with cuts to 0.25 to 0.9 of the window."""
 STEADY_ADDED, STEADY_SHARE = (0.3, 2), 0.6
@@ -48,38 +50,51 @@ def factor_in_words(run: Run) -> str:
     return f"{factor:.3g} times the window after each RTT below ssthresh_segments"
 
 
-def _reductions(run: Run) -> list[float]:
+def _reductions(run: Run) -> list[tuple[float, float]]:
     """Return, for each loss of a run's only flow after the first 2 s, the fraction (0 to 1) of the window that it left,
-    in their order; a reduction may take several intervals.
+    and that to which it set `ssthresh_segments` (NaN while this is infinite), in their order; a reduction may take several
+    intervals.
     """
-    late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
-    windows = late["cwnd_segments"].ffill().dropna().to_list()
-    found: list[float] = []
-    top = low = windows[0]
-    for window in [*windows[1:], math.inf]:
+    late = run.intervals[run.intervals["t_s"] > SLOW_START_S].dropna(subset="cwnd_segments")
+    rows = list(zip(late["cwnd_segments"], late["ssthresh_segments"], strict=True))
+    found: list[tuple[float, float]] = []
+    top, (low, threshold) = rows[0][0], rows[0]
+    for window, next_threshold in [*rows[1:], (math.inf, math.nan)]:
         if window > low:
-            found += [low / top] if low < MIN_FALL * top else []
+            found += [(low / top, threshold / top)] if low < MIN_FALL * top else []
             top = window
-        low = window
+        low, threshold = window, next_threshold
     return found
 
 
-def halves(run: Run) -> bool:
-    """Return whether losses of a run's only flow leave about half of the window in the median, and no timeout came;
-    False without a loss.
-    """
+def _median_reduction(run: Run) -> tuple[float, float]:
+    """Return the medians of both fractions of `_reductions`; NaN for both without a loss."""
     cuts = _reductions(run)
-    halved = bool(cuts) and abs(float(np.median(cuts)) - 0.5) < MAX_CUT_ERROR
+    if not cuts:
+        return math.nan, math.nan
+    left, threshold = np.median(cuts, axis=0)
+    return float(left), float(threshold)
+
+
+def halves(run: Run) -> bool:
+    """Return whether losses of a run's only flow leave about half of the window in the median, and set
+    `ssthresh_segments` to a half unless it stays infinite, and no timeout came; False without a loss.
+    """
+    left, threshold = _median_reduction(run)
+    halved = abs(left - 0.5) < MAX_CUT_ERROR and not abs(threshold - 0.5) > MAX_SSTHRESH_ERROR
     return halved and int(run.flows["timeouts"].sum()) == 0
 
 
 def cuts_in_words(run: Run) -> str:
-    """Return the number of the window's reductions in a run, the part of the window that they leave in the median, and
-    the number of timeouts, as text.
+    """Return the number of the window's reductions in a run, the part of the window that they leave in the median, the one
+    to which they set `ssthresh_segments`, and the number of timeouts, as text.
     """
-    cuts = _reductions(run)
     timeouts = f"timeouts: {run.flows['timeouts'].sum():.0f}"
-    return f"cuts: {len(cuts)}, to {np.median(cuts):.2g} of the window; {timeouts}" if cuts else f"no cut; {timeouts}"
+    left, threshold = _median_reduction(run)
+    if math.isnan(left):
+        return f"no cut; {timeouts}"
+    also = "" if math.isnan(threshold) else f", and ssthresh_segments to {threshold:.2g} of it"
+    return f"cuts: {len(_reductions(run))}, to {left:.2g} of the window{also}; {timeouts}"
 
 
 def _growth(run: Run) -> pd.DataFrame:

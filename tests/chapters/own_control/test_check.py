@@ -194,6 +194,36 @@ def on_trace(goodput_mbps: float) -> Any:
     )
 
 
+@pytest.mark.parametrize(
+    ("left", "threshold", "told"),
+    [
+        (0.5, 0.5, ""),
+        (0.53, 0.5, ""),  # The window grew before it was seen.
+        (0.5, np.nan, ""),  # The class keeps its own threshold.
+        (0.485, 0.485, ""),  # Half of what was in flight.
+        (0.5, 0.25, "to 0.5 of the window, and ssthresh_segments to 0.25 of it; timeouts: 0"),
+        (0.25, 0.5, "to 0.25 of the window, and ssthresh_segments to 0.5 of it"),
+        (0.55, 0.5, "to 0.55 of the window"),
+        (0.544, 0.544, "to 0.54 of the window, and ssthresh_segments to 0.54 of it"),
+        (0.46, 0.45, "to 0.46 of the window"),
+    ],
+)
+def test_a_loss_must_set_both_to_half(left: float, threshold: float, told: str) -> None:
+    """The windows every 0.1 s: two cuts after the first 2 s, each after 200 segments."""
+    sizes = [160, 180, 200, 200 * left, 200 * left + 20, 200, 200 * left, 200 * left + 20]
+    rows = pd.DataFrame(
+        {
+            "t_s": [2.1 + 0.1 * place for place in range(len(sizes))],
+            "cwnd_segments": sizes,
+            "ssthresh_segments": 200 * threshold,
+        }
+    )
+    run = SimpleNamespace(intervals=rows, flows=pd.DataFrame({"timeouts": [0]}))
+    (both,) = [each for each in judging_checks(chapter)["aimd"].conditions if "half of the window" in each.sentence]
+    assert both.holds_for({"alone": run}) == (not told)
+    assert told in str(both.state_in_words({"alone": run}))
+
+
 SAWTOOTH = [*range(34, 68, 2), 69, *range(34, 68, 2), 69]
 
 
@@ -246,6 +276,7 @@ def test_the_growth_between_losses_does_not_depend_on_what_a_loss_takes(left: fl
         ([10, 20, 37, 68, 126, 232], np.nan, False),  # A segment for each acknowledgement.
         ([10, 15, 22, 33, 50, 75], np.nan, False),
         ([10, 30, 90, 204], np.nan, False),
+        ([100, 210, 440, 923], np.nan, False),  # 1.1 times what was delivered.
         ([10, 11, 12], 10, False),
     ],
 )
