@@ -9,6 +9,7 @@ with a recognized mistake, and for functions, whose trials one number does not s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -302,15 +303,19 @@ class Number(Check):
     """Returns whether the following cells run with a number, right or wrong, so that students see the effect of their design."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
-        """Yield the number of every known misconception, in the check's unit, with its message."""
-        yield from ((trap.number(), trap.sentence) for trap in self.misconceptions)
+        """Yield the number of every known misconception, in the check's unit, with its message; not of one that cannot
+        be computed now (NaN).
+        """
+        numbers = ((trap.number(), trap.sentence) for trap in self.misconceptions)
+        yield from ((number, sentence) for number, sentence in numbers if not math.isnan(number))
 
     def tells_apart(self) -> bool:
-        """Return whether every known wrong number is clearly outside the tolerance of the right one (three times as
-        far).
+        """Return whether every known wrong number that may not be near the right one is clearly outside its tolerance
+        (three times as far).
         """
         expected = right_number(self)
-        return all(is_far(trap.number(), expected, self.tolerance) for trap in self.misconceptions)
+        far = [trap for trap in self.misconceptions if not trap.may_be_near]
+        return all(is_far(trap.number(), expected, self.tolerance) for trap in far)
 
     def _wrong_guess(self, answer: object) -> str:
         """Return a failed answer as text if it is a number; "" if it is none, as its message does not judge its value."""

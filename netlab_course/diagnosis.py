@@ -104,15 +104,19 @@ def named_slip(
     number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]], unit: str = ""
 ) -> str:
     """Return a message with the mistake that leads from the expected number to this one, both in `unit`: one of
-    `misconceptions` (wrong numbers with messages), or a wrong factor or unit; "" if none is known. `tolerance` is
-    relative.
+    `misconceptions` (wrong numbers with messages), of several the nearest, or a wrong factor or unit; "" if none is known.
+    `tolerance` is relative.
     """
     # Mistakes must be matched more closely than the distance between them, else the message would be a guess.
     tight = min(tolerance, 0.01)
     # A measured number is only close to the theory of the mistake: apply the tolerance, up to 2 %.
-    for wrong, sentence in misconceptions:
-        if close(number, wrong, min(tolerance, 0.02)) and not close(wrong, expected, tolerance):
-            return sentence
+    known = [
+        (abs(number - wrong), sentence)
+        for wrong, sentence in misconceptions
+        if close(number, wrong, min(tolerance, 0.02)) and not close(wrong, expected, tolerance)
+    ]
+    if known:
+        return min(known, key=lambda pair: pair[0])[1]
     if expected != 0:
         for factor, sentence in _SLIPS:
             # Far from 1, a factor can be recognized in any rounded answer; close to 1, it cannot: 1514/1448 is not 1.0486.

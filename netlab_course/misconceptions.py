@@ -16,6 +16,10 @@ class Misconception:
     """The wrong number; for a `Function` check the wrong formula, called like the right one."""
     sentence: str
     """The message: the mistake, and the place to look."""
+    may_be_near: bool = False
+    """True if students may have numbers with which the wrong one is near the right one, or within its tolerance, where it
+    passes; of other mistakes no copy has such numbers.
+    """
 
     def number(self, **case: Any) -> float:
         """Return the wrong number, in the check's unit; a wrong formula is called with these arguments of a trial."""

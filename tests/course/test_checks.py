@@ -193,6 +193,16 @@ def test_a_slip_near_one_still_needs_a_close_match() -> None:
     assert "1024" not in verdict_text(check.judge(60.16 * 1514 / 1448))
 
 
+def test_a_mistake_near_the_right_number_is_named_but_bars_no_numbers() -> None:
+    traps = [Misconception(106, "one"), Misconception(107, "other"), Misconception(math.nan, "unknown")]
+    near = Number(name="rate", expected=100, unit="", tolerance=0.05, misconceptions=traps)
+    assert not near.tells_apart()
+    allowed = replace(near, misconceptions=[replace(trap, may_be_near=True) for trap in traps])
+    assert allowed.tells_apart()
+    assert [sentence for _, sentence in allowed.mistakes()] == ["one", "other"]
+    assert "one" in str(allowed.judge(106.2)) and "other" in str(allowed.judge(106.9))
+
+
 def test_message_about_a_forgotten_bracket_holds_no_answer() -> None:
     check = Function(
         name="limit", reference=limit, cases=[{"rate_mbps": 5, "payload_bytes": 1000}], unit="Mbit/s", tolerance=0.001,

@@ -1,11 +1,13 @@
 """Checks of the chapter "BDP" (window, delay and the bandwidth-delay product). The answers are below."""
 
+import math
 from collections.abc import Callable, Sequence
 
 from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, MS_PER_S
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
+from netlab_course import cell_history
 from netlab_course.chapters.bdp.settings import (
     MAX_WINDOW_BYTES,
     MIN_WINDOW_BYTES,
@@ -24,7 +26,7 @@ from netlab_course.conditions import (
     traffic_items,
 )
 from netlab_course.function_checks import Function
-from netlab_course.misconceptions import slips
+from netlab_course.misconceptions import Misconception, slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
@@ -239,14 +241,26 @@ def _queue_wait_check(own: StudentValues) -> Number:
         expected=lambda: whole_ms - empty_ms,
         unit="ms",
         tolerance=0.05,
-        misconceptions=slips(
-            whole_ms,
-            "This is the whole round-trip time. How much of it is there without any queue?",
-            2 * own.delay_ms,
-            "This is the round-trip time of the empty path. How much more did you measure?",
-            whole_ms - own.delay_ms,
-            "The delay counts there and back, so it must be subtracted twice.",
-        ),
+        misconceptions=[
+            *slips(
+                whole_ms,
+                "This is the whole round-trip time. How much of it is there without any queue?",
+                2 * own.delay_ms,
+                "This is the round-trip time of the empty path. How much more did you measure?",
+                whole_ms - own.delay_ms,
+                "The delay counts there and back, so it must be subtracted twice.",
+            ),
+            Misconception(
+                theory.transmission_delay_ms(1000 * own.window_kb, own.rate_mbps) - 2 * own.delay_ms,
+                "Are headers forgotten? A window counts data, and the link also sends the headers of each segment.",
+                may_be_near=True,
+            ),
+            Misconception(
+                lambda: _mean_rtt_ms() - 2 * own.delay_ms,
+                "This is from the mean of the whole run. While the window grew, the queue was shorter: take the last rows.",
+                may_be_near=True,
+            ),
+        ],
         right="By theory the link needs 1514 bytes for 1448 of the window, and what the pipe does not hold waits.",
         hints=[
             "my_run.intervals has a column rtt_ms: the round-trip time as the sender measures it. Take one of the last rows.",
@@ -254,6 +268,13 @@ def _queue_wait_check(own: StudentValues) -> Number:
             "Subtract the second hint's time from the first hint's; delay_ms is the one that you gave your link.",
         ],
     )
+
+
+def _mean_rtt_ms() -> float:
+    """Return the mean round-trip time in ms of the whole run that the notebook has as `my_run`; NaN without such a run."""
+    run = cell_history.notebook_value("my_run")
+    rtts_ms = run.intervals.get("rtt_ms") if isinstance(run, Run) else None
+    return math.nan if rtts_ms is None else float(rtts_ms.mean())
 
 
 class PaperTransfer:

@@ -13,6 +13,7 @@ from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp
+from netlab_course import cell_history
 from netlab_course.chapters import bdp
 from netlab_course.chapters.opening import judging_checks
 from tests.chapters.checking import failure_text, is_right_but_netlabs, passes
@@ -152,3 +153,17 @@ def test_a_product_by_netlabs_own_function_is_not_the_students() -> None:
         return float(theory.bdp_bytes(transfer(1_000_000)[0], transfer(10_000)[1]) * 1.001)
 
     is_right_but_netlabs(judging_checks(chapter)["window"], borrowed)
+
+
+def test_a_wait_without_headers_and_one_of_the_whole_run_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = judging_checks(chapter)["waiting"]
+    without_headers_ms = own.window_kb * 8 / own.rate_mbps - 2 * own.delay_ms
+    assert "Are headers forgotten?" in failure_text(waiting, without_headers_ms)
+    mean_ms = without_headers_ms - 0.3
+    assert "Are headers forgotten?" in failure_text(waiting, mean_ms)
+    measured = run()
+    measured.intervals["rtt_ms"] = [24.0, 24.0 + 2 * mean_ms]
+    monkeypatch.setattr(cell_history, "notebook_value", {"my_run": measured}.get)
+    assert "This is from the mean of the whole run." in failure_text(waiting, mean_ms)
+    assert "Are headers forgotten?" in failure_text(waiting, without_headers_ms)
+    assert bdp.begin("anna").own == bdp.begin("anna").own, "a run in the notebook does not change the numbers"
