@@ -139,16 +139,16 @@ def _is_exact(number: float, wrong: float) -> bool:
 
 
 def possible_roundings(number: float, expected: float) -> list[Callable[[float], float]]:
-    """Return the ways of rounding that lead from the expected number to this one and leave two significant digits or
-    more: to decimals, or to significant digits. One trial does not show which of them a function uses, or whether another
-    formula happens to give the same number.
+    """Return the ways of rounding that lead from the expected number to this one and leave a significant digit or more: to
+    decimals, or to significant digits. One trial does not show which of them a function uses, or whether another formula
+    happens to give the same number.
     """
     if number in (0, expected):
         return []
     magnitude = math.floor(math.log10(abs(number)))
     ways = [
-        *(partial(round, ndigits=decimals) for decimals in range(max(0, 1 - magnitude), _MAX_DIGITS + 1)),
-        *(partial(_to_digits, digits=digits) for digits in range(2, _MAX_DIGITS + 1)),
+        *(partial(round, ndigits=decimals) for decimals in range(max(0, -magnitude), _MAX_DIGITS + 1)),
+        *(partial(_to_digits, digits=digits) for digits in range(1, _MAX_DIGITS + 1)),
     ]
     return [way for way in ways if way(expected) == number]
 

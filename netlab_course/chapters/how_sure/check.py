@@ -22,6 +22,7 @@ from netlab_course.function_checks import Function
 from netlab_course.misconceptions import Misconception, slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repeated_tables import as_repeated_table
+from netlab_course.rounded_intervals import NEEDED_DIGITS, ROUNDED_TOO_FAR, is_rounded_too_far
 from netlab_course.scenario_differences import repeats
 
 _MEAN, _HALF_WIDTH = "mean", "half width"
@@ -383,6 +384,8 @@ def _slip(found: QueueChoice) -> str:
         slips.append(
             ((alone.mean, alone.half_width), f"the interval of the loss rates of {queue}, not of a difference")
         )
+    if is_rounded_too_far(found.interval, found.right()):
+        return f"{got}; {ROUNDED_TOO_FAR}"
     return next((f"{got}; this is {words}" for slip, words in slips if _agrees((mean, half), slip)), got)
 
 
@@ -439,7 +442,11 @@ def _decision(own: StudentValues) -> Decision:
             Condition(
                 lambda found: _agrees(found.interval, found.right()),
                 "The interval must be of the differences: the next best queue's loss rate minus that of your choice, by fresh seeds.",
-                "Put the loss rates side by side by seed, subtract, then nl.interval(...).",
+                lambda found: (
+                    NEEDED_DIGITS
+                    if is_rounded_too_far(found.interval, found.right())
+                    else "Put the loss rates side by side by seed, subtract, then nl.interval(...)."
+                ),
                 _slip,
             ),
             Condition(

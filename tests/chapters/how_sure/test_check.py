@@ -219,3 +219,18 @@ def test_tables_by_seed_and_rows_of_one_case_are_tables(chapter: Any) -> None:
     for queue, table in by_seed.items():
         table.attrs = found[queue].attrs
     passes(judging_checks(chapter)["decision"], [by_seed, paired(found), "B"])
+
+
+def test_an_interval_that_is_rounded_too_far_is_named(chapter: Any) -> None:
+    found = tables(chapter)
+    mean, half = paired(found)
+    heard = failure_text(judging_checks(chapter)["decision"], [found, (round(mean, 3), round(half, 3)), "B"])
+    assert "this is rounded too far. Hand over what nl.interval(...) returns" in heard
+
+
+def test_a_function_that_rounds_to_whole_numbers_is_named(chapter: Any) -> None:
+    def rounded(values: list[float]) -> tuple[float, float]:
+        mean, half = by_hand(values)
+        return round(mean), round(half)
+
+    assert "The digits are right, but too few" in failure_text(judging_checks(chapter)["interval"], rounded)
