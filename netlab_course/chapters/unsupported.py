@@ -2,7 +2,8 @@
 chapter continues, and checks of an answer whose cell has not run. Below the traceback of some other errors stands advice.
 
 A notebook that runs all of its cells stops at the first error. Cells that need an unavailable feature are therefore
-skipped with a message, and so are later cells that use names which the skipped cells would have defined.
+skipped with a message, and so are later cells that use names which the skipped cells would have defined. In a new kernel
+whose first cell has not run, a name that it defines leads to advice, too.
 """
 
 import re
@@ -18,6 +19,12 @@ from netlab_course.error_advice import ADVISED, advice_on
 from netlab_course.messages import AMBER, show_text
 
 UNSUPPORTED_NOTICE = "Not on this machine."
+RUN_FIRST = (
+    "The first cells of this notebook have not run since Python was started. Run the cells from the beginning: Run > Run All "
+    "Above Selected Cell."
+)
+FIRST_NAMES = frozenset({"chapter", "experiments", "math", "nl", "np", "own", "pd", "plots", "settings", "unsupported"})
+"""Names that the first cell of more than one notebook defines."""
 _CHECK = re.compile(r"\s*chapter\.check\.\w+\(\s*(\w+)\s*\)\s*")
 
 
@@ -40,6 +47,27 @@ def install_handler() -> None:
         return
     if other:
         shell.events.register("post_run_cell", shell.netlab_cell_errors.end)
+
+
+def await_first_cell() -> None:
+    """Show advice below the traceback of a cell that needs a name of the notebook's first cell, until this cell has run
+    and `install_handler` installs its own handler. JupyterLab's extension and the page call this in each new kernel.
+    Nothing happens outside IPython.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is not None and getattr(shell, "netlab_cell_errors", None) is None:
+        shell.set_custom_exc((NameError,), _show_with_first_cells)
+
+
+def _show_with_first_cells(
+    shell: Any, kind: type[BaseException], error: NameError, trace: TracebackType, tb_offset: int | None = None
+) -> None:
+    """Show the usual traceback of a NameError, and advice below it if the first cell would have defined the name; IPython
+    calls this with its shell and the error.
+    """
+    shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+    if error.name in FIRST_NAMES:
+        show_text(RUN_FIRST, AMBER)
 
 
 class CellErrors:

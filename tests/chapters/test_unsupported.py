@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import nbformat
 import pytest
@@ -12,6 +16,7 @@ import netlab as nl
 from netlab import engines
 from netlab.base.errors import EngineError, NotHereError
 from netlab_course import page_style
+from netlab_course.cell_history import defined_names
 from netlab_course.chapters import unsupported
 from netlab_course.chapters.unsupported import CellErrors
 from netlab_engines import host_kernel, selection
@@ -122,6 +127,49 @@ def test_advice_is_below_the_traceback_of_a_wrong_name_and_a_wrong_call() -> Non
     assert "nl.theory.udp_loss_rate(offered_mbps, rate_mbps," in " ".join(advice[1].split())
     assert advice[2].startswith("offered_mbps must be a number: got '10'")
     assert [out.output_type for out in plain] == ["error"]
+
+
+class Shell:
+    """IPython's shell with what the handlers use: `shown` has the errors whose traceback was shown."""
+
+    def __init__(self) -> None:
+        self.shown: list[BaseException] = []
+        self.handler: Any = None
+
+    def set_custom_exc(self, kinds: tuple[type, ...], handler: Any) -> None:
+        assert kinds == (NameError,)
+        self.handler = handler
+
+    def showtraceback(self, raised: tuple[Any, BaseException, Any], tb_offset: int | None = None) -> None:
+        self.shown.append(raised[1])
+
+
+@pytest.mark.parametrize(("name", "advised"), [("chapter", True), ("nl", True), ("my_rtt_ms", False)])
+def test_a_cell_before_the_first_one_is_told_to_run_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, advised: bool
+) -> None:
+    shell = Shell()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    unsupported.await_first_cell()
+    error = NameError(name=name)
+    shell.handler(shell, NameError, error, None)
+    assert shell.shown == [error]
+    assert ("Run the cells from the beginning: Run > Run All" in " ".join(capsys.readouterr().out.split())) == advised
+
+
+def test_a_page_that_is_loaded_again_leaves_the_handler_of_a_chapter(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell: Any = Shell()
+    shell.netlab_cell_errors = CellErrors()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    unsupported.await_first_cell()
+    assert shell.handler is None
+
+
+def test_the_first_cells_define_the_names_that_lead_to_advice() -> None:
+    notebooks = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+    first = [next(cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code") for path in notebooks]
+    defined = Counter(name for cell in first for name in defined_names(cell.source))
+    assert {name for name, number in defined.items() if number > 1} == unsupported.FIRST_NAMES
 
 
 def test_a_students_own_slip_stays_an_error() -> None:

@@ -1,9 +1,11 @@
 """The imports and first steps of every chapter: a page runs them while the student reads, and they are compiled when
-the page is built.
+the page is built. A cell that needs the first one, which has not run yet, leads to advice.
 """
 
 import netlab as nl
+from netlab_course.chapters import unsupported
 
+unsupported.await_first_cell()
 for name in dir(nl):
     getattr(nl, name)
 topology = nl.topologies.dumbbell(1, rate_mbps=1, delay_ms=1, queue_packets=10)

@@ -268,9 +268,11 @@
   }
 
   // A chapter's imports take a second of processor time, so they are made while the student reads its first lines. A cell that is run
-  // meanwhile waits in the kernel's queue. A restarted kernel has imported nothing. The page in a browser does this itself.
+  // meanwhile waits in the kernel's queue. A restarted kernel has imported nothing, and a cell that needs the first one leads to advice.
+  // The page in a browser does this itself.
 
-  const PRELOAD = 'exec("import netlab\\nfor name in dir(netlab): getattr(netlab, name)", {})';
+  const PRELOAD =
+    'exec("import netlab\\nfor name in dir(netlab): getattr(netlab, name)\\nfrom netlab_course.chapters import unsupported\\nunsupported.await_first_cell()", {})';
   const prepared = new WeakSet(); // kernels
   const forget = (kernel, status) => status.endsWith("restarting") && prepared.delete(kernel);
   function preload(panel) {
