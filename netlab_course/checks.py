@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
+from netlab.base.errors import Interrupted
 from netlab_course import cell_history
 from netlab_course.answers import (
     answer_in_words,
@@ -119,13 +120,17 @@ class Check:
     def __call__(self, answer: object, *more: object) -> None:
         """Show the verdict on `answer`, record a pass or a wrong try, and offer a hint after a wrong answer; if the
         cell that defines the answer was changed or has failed since, show that instead. A check cell calls this; `more`
-        are further parts of a number that was written with commas.
+        are further parts of a number that was written with commas. Raises Interrupted if the check is stopped.
         """
         if more:
             answer = (answer, *more)
         doubts = cell_history.doubts_about(self.key)
         if not doubts.reasons:
-            self._show_verdict(answer, doubts.remarks)
+            try:
+                self._show_verdict(answer, doubts.remarks)
+            except KeyboardInterrupt:
+                # The traceback would show netlab's frames, or end in a student's function, of which nothing is wrong yet.
+                raise Interrupted("the check was stopped; run its cell again.") from None
             return
         text = "\n  ".join([f"! {self.name}: not checked.", *doubts.reasons])
         show_text(text, AMBER, "netlab-verdict netlab-unjudged")

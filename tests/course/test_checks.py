@@ -16,6 +16,7 @@ from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from netlab.base.errors import Interrupted
 from netlab.network.link import Link, LinkShape
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp, Udp
@@ -214,6 +215,16 @@ def test_message_about_a_forgotten_bracket_holds_no_answer() -> None:
         assert "5" not in shown
     assert repr(check.hint) == "For a hint add the parentheses: chapter.check.limit.hint()"
     assert "put your answer in parentheses" in repr(check)
+
+
+def test_a_check_that_is_stopped_says_so_in_a_sentence() -> None:
+    def stopped(**_arguments: float) -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as told:
+        FUNCTION(stopped)
+    assert told.value._render_traceback_()[-1] == "Interrupted: the check was stopped; run its cell again."
+    assert told.value.__suppress_context__
 
 
 def test_a_passed_check_is_recorded_by_its_key() -> None:
