@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Interface, IPv4Network
 from typing import cast
 
-from netlab.base.errors import NotHereError
 from netlab.base.units import NS_PER_S
 from netlab.plan import Item, Plan
 from netlab.traffic.command import CommandItem
+from netlab_engines.library.missing_programs import programs_needed
 from netlab_engines.netlink import links, typed_lines
 from netlab_engines.netlink.qdiscs import TcCommand
 from netlab_engines.netlink.typed_lines import LineWords, TypedRoute
@@ -20,6 +20,7 @@ from netlab_engines.netlink.wire import UnknownLineError
 
 QUICKACK_LOOP = re.compile(r"ip route \| while read (\w+); do ip route change \$\1 quickack ([01]); done")
 _PARTS = re.compile(r"\n|;|&&")
+_PROGRAMS = ("tc", "ip", "sysctl")
 _ROUTE_VERBS = ("add", "replace", "change", "del")
 
 
@@ -49,10 +50,8 @@ def parse_command(label: str, command: str, saves: Sequence[str] = ()) -> list[W
             return [_change_each(command, each[2] == "1")]
         return [_work_of_line(part.strip()) for part in _PARTS.split(command) if part.strip()]
     except UnknownLineError as error:
-        raise NotHereError(
-            f"The library engine has no programs, so it cannot run {label!r}: {error}. It supports only `tc qdisc`, `ip link set`, "
-            "`ip route` and `sysctl -w`. Use engine='pocket' for other commands, or engine='native', as root, if this is not x86-64."
-        ) from None
+        details = "Only `tc qdisc`, `ip link set`, `ip route` and `sysctl -w` are supported."
+        raise programs_needed(f"{label!r} cannot run: {error}", details) from None
 
 
 def _work_of_line(line: str) -> Work:
@@ -60,6 +59,10 @@ def _work_of_line(line: str) -> Work:
     commands for the kernel, settings, and output as text. Raises UnknownLineError if the line needs a shell or is not a
     supported line of `tc`, `ip link set`, `ip route` or `sysctl`.
     """
+    name = line.split(maxsplit=1)[0]
+    # The program is named before the shell's characters: those of a script say nothing about why it cannot run.
+    if re.fullmatch(r"[\w./-]+", name) and name not in _PROGRAMS:
+        raise UnknownLineError(f"it needs `{name}`")
     if found := re.search(r"[|<>$`&*?(){}]", line):
         raise UnknownLineError(f"in `{line}`, {found[0]!r} needs a shell")
     try:

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any, cast
 
 from netlab.base import source_hash
-from netlab.base.errors import KernelError, NotHereError
+from netlab.base.errors import KernelError
 from netlab.base.headers import MSS_BYTES
 from netlab.engines import OnProgress, Requirement
 from netlab.plan import Clock, Outcome, Plan, Shape
@@ -16,6 +16,7 @@ from netlab_engines.base import refuse_media, refuse_missing_parts, run_in
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.kernels import library_kernel
 from netlab_engines.library.kernel_program import KernelProgram
+from netlab_engines.library.missing_programs import programs_needed
 from netlab_engines.library.requests import refuse_filters, refuse_traffic
 from netlab_engines.library.session import MEMORY_MB, SMALL_MEMORY_MB, LibrarySession
 
@@ -78,9 +79,7 @@ class LibraryEngine:
         features or is None, which means a script, and KernelError if the program cannot be run.
         """
         if plan is None:
-            raise NotHereError(
-                "The library engine has no programs, so it cannot run scripts. Use engine='pocket' for them."
-            )
+            raise programs_needed("scripts cannot run")
         self.refuse(plan)
         return self._session(MEMORY_MB)
 

@@ -16,6 +16,7 @@ from netlab.traffic.program import ProgramItem
 from netlab_engines.library import commands, wire_format
 from netlab_engines.library.control import ControlHandler
 from netlab_engines.library.kernel_program import QuestionHandler
+from netlab_engines.library.missing_programs import programs_needed
 from netlab_engines.library.program_pair import ProgramPair
 from netlab_engines.library.wire_format import Request
 from netlab_engines.netlink import disciplines, wire
@@ -142,10 +143,7 @@ def refuse_traffic(items: Iterable[Item]) -> None:
             commands.read_item(cast("CommandItem", item))
             continue
         if item["kind"] not in FLOW_KINDS:
-            raise NotHereError(
-                f"The library engine has no programs, so it cannot run {item['label']!r} (kind {item['kind']!r}). "
-                "Use engine='pocket' for this scenario, or engine='native', as root, if this is not x86-64."
-            )
+            raise programs_needed(f"{item['label']!r} (kind {item['kind']!r}) cannot run")
         for name in _fields_without_member(item):
             raise NotHereError(
                 f"The library engine does not support {name} of {item['label']!r}. Use engine='pocket' for this scenario."

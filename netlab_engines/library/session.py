@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from netlab.base import scratch
-from netlab.base.errors import NotHereError, RunError
+from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
 from netlab.plan import CaptureItem, Clock, Item, PlannedChange, Shape, Totals
 from netlab_engines.base import run_folder
@@ -21,6 +21,7 @@ from netlab_engines.library import requests as kernel_requests
 from netlab_engines.library.answers import Answers
 from netlab_engines.library.commands import Commands
 from netlab_engines.library.kernel_program import KernelProgram
+from netlab_engines.library.missing_programs import programs_needed
 from netlab_engines.library.wire_format import FRAME, Answer, Request
 from netlab_engines.planning.schedule import gso_off_steps, hosts_needing_gso_off
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
@@ -133,10 +134,7 @@ class LibrarySession:
         program fails.
         """
         if do not in (*names(LabRequests), "run"):
-            raise NotHereError(
-                "The library engine has no programs, so its hosts have no commands, terminals and files. Open the network with "
-                "engine='pocket', or with engine='native', as root, if this is not x86-64."
-            )
+            raise programs_needed("its hosts have no commands, terminals and files")
         self._on_message, self._on_wait, self._interrupted = on_message, on_wait, False
         return getattr(self, do)(**words)
 

@@ -1,11 +1,13 @@
 """Commands in the library kernel, which has no programs: the lines that are read there do what they do in the pocket kernel."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import netlab as nl
 from netlab import engines
 from netlab.base.errors import NotHereError, RunError
-from netlab_engines.library import commands
+from netlab_engines.library import commands, missing_programs
 from netlab_engines.netlink import links
 from netlab_engines.netlink.qdiscs import TcCommand
 from tests.engines.parity import differences
@@ -104,7 +106,7 @@ def test_lines_do_to_the_last_bit_what_programs_do_in_the_pocket_kernel(name: st
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("ping -c1 h2", "`ping -c1 h2` is not supported"),
+        ("ping -c1 h2", "it needs `ping`. Only"),
         ("tc qdisc show; cat x", "for the counters of queues see run.queues"),
         ("tc -s qdisc show", "only `tc qdisc` is supported"),
         ("tc qdisc add dev h1-eth0 root netem dlay 3ms", "'dlay' is not supported; netem has limit, delay"),
@@ -116,13 +118,25 @@ def test_lines_do_to_the_last_bit_what_programs_do_in_the_pocket_kernel(name: st
         ("ip addr", "`ip addr` is not supported"),
         ("ip route add 10.0.300.0/24 via 10.0.1.1 dev h1-eth0", "10.0.300.0"),
         ("sysctl net.ipv4.tcp_sack", "is not a setting with a value"),
-        ("echo 'a", "cannot be split into words: No closing quotation"),
+        ("echo 'a", "it needs `echo`. Only"),
+        ("/usr/bin/python3 -c '\nimport socket\nprint(1)\n'", "it needs `/usr/bin/python3`. Only"),
+        ("./this.program -c '\nprint(1)\n'", "it needs `./this.program`. Only"),
+        ("tc qdisc add dev 'h1-eth0", "cannot be split into words: No closing quotation"),
     ],
 )
 def test_unsupported_line_is_refused_with_supported_lines_and_engine(line: str, message: str) -> None:
     with pytest.raises(NotHereError, match=r"no programs.*tc qdisc.*engine='pocket'") as refused:
         nl.run(WIRE, [nl.Command("h1", line)], duration_s=1, engine="library")
     assert message in str(refused.value)
+
+
+def test_in_a_browser_the_message_says_where_programs_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(missing_programs, "sys", SimpleNamespace(platform="emscripten"))
+    with pytest.raises(NotHereError) as refused:
+        commands.parse_command("ask", "python3 -c '\nprint(1)\n'")
+    told = str(refused.value)
+    assert told.startswith("No programs run in a page of a browser, so 'ask' cannot run: it needs `python3`. Only `tc")
+    assert "in JupyterLab on Linux (`netlab lab`)" in told and "engine=" not in told
 
 
 def test_commands_that_save_files_are_refused() -> None:
