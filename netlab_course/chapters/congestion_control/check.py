@@ -71,7 +71,9 @@ def _teeth_s(run: Run) -> list[float]:
 def _teeth_in_words(run: Run) -> str:
     """Return the number of teeth of a run and their mean time as text, such as "5 teeth of 6.1 s"."""
     teeth_s = _teeth_s(run)
-    return f"{len(teeth_s)} teeth of {fmean(teeth_s):.1f} s" if teeth_s else "no tooth"
+    if not teeth_s:
+        return "no tooth"
+    return f"{len(teeth_s)} {'tooth' if len(teeth_s) == 1 else 'teeth'} of {fmean(teeth_s):.1f} s"
 
 
 class Checks:

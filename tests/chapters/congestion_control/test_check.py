@@ -108,6 +108,7 @@ def test_the_run_that_is_asked_for_passes() -> None:
         (lambda: measured_run(exercise_scenario(traffic=[reno(num_bytes=40_000)])), "without a window or a size"),
         (lambda: measured_run(exercise_scenario(interval_s=0.1)), "every 0.05 s or more often"),
         (lambda: measured_run(losses_s=(1,)), "2 teeth or more, of 6 s on average (within 20 %). Seen: no tooth."),
+        (lambda: measured_run(losses_s=(1, 8, 14)), "Seen: 1 tooth of 6.0 s."),
         (lambda: measured_run(losses_s=(1, 8, 10, 12, 14)), "Seen: 3 teeth of 2.0 s."),
         (lambda: nl.Scenario, "expected what nl.run(...) returns"),
     ],
