@@ -1,5 +1,6 @@
 """Classification and description of a student's answer: a stub, a number, a function, or another object."""
 
+import contextlib
 import dis
 import inspect
 import math
@@ -101,6 +102,8 @@ def as_number(answer: object) -> tuple[float | None, str]:
         return None, comma
     try:
         array = np.asarray(answer, dtype=float)
+    except OverflowError:
+        return None, "got a whole number above 1e308; check the formula and its units."
     except (TypeError, ValueError):
         return None, f"expected a number, got {answer_in_words(answer)}."
     if array.size != 1:
@@ -189,8 +192,10 @@ def answer_in_words(answer: object) -> str:
     """Return a description of an answer of any type: the repr of a text, number, list, tuple or dict if it has at most
     60 characters, else "the function 'f'" or "an object of type Run".
     """
-    if isinstance(answer, (str, int, float, list, tuple, dict)) and len(repr(answer)) <= 60:
-        return repr(answer)
+    # Python refuses to print an integer of more than 4300 digits.
+    with contextlib.suppress(ValueError):
+        if isinstance(answer, (str, int, float, list, tuple, dict)) and len(repr(answer)) <= 60:
+            return repr(answer)
     if callable(answer) and hasattr(answer, "__name__"):
         return f"the function {answer.__name__!r}"
     return f"an object of type {type(answer).__name__}"
