@@ -65,16 +65,17 @@ class RunCache:
         run.to_json(self._path(key))
 
     def prune(self) -> None:
-        """Remove the runs that were used longest ago until all others have at most `limit_bytes` bytes."""
+        """Remove runs, those used longest ago first, until the others have at most `limit_bytes` bytes; a run that alone
+        has more is removed without the others.
+        """
         bytes_left = self.limit_bytes
         for _, size, paths in sorted(self._runs(), reverse=True):
+            if size > self.limit_bytes:
+                _remove(paths)
+                continue
             bytes_left -= size
             if bytes_left < 0:
-                for path in paths:
-                    if path.is_dir():
-                        shutil.rmtree(path, ignore_errors=True)
-                    else:
-                        path.unlink(missing_ok=True)
+                _remove(paths)
 
     def _path(self, key: str) -> Path:
         """Return the path of the file for a key's run."""
@@ -97,6 +98,15 @@ class RunCache:
                     continue
             if found:
                 yield max(part.st_mtime_ns for part in found), sum(part.st_size for part in found), paths
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    """Remove files, and directories with their contents; those that are missing are ignored."""
+    for path in paths:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _with_contents(path: Path) -> Iterable[Path]:
