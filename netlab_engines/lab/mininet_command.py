@@ -37,12 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Check the Mininet script `options.script`, print its problems as warnings, and run it with `options.arguments`
-    unless `options.check` (or the only argument is --check, and the script does not mention it). Return the script's
+    unless `options.check` (or the only argument is --check, and the script does not contain that word). Return the script's
     exit status, or after a check alone 0 without problems and EXIT_WARNINGS with some. Raises ScenarioError with those
     that stop the script, and runs nothing, if there are any.
     """
     path = Path(options.script)
-    if options.arguments == ["--check"] and not _mentions_check(path):
+    if options.arguments == ["--check"] and not _may_have_check_option(path):
         options.check = True
     problems = check(path, Path.cwd())
     for problem in problems:
@@ -58,8 +58,8 @@ def main(options: argparse.Namespace) -> int:
     return run_script([options.script, *options.arguments], options.seed).code
 
 
-def _mentions_check(path: Path) -> bool:
-    """Return whether the file of a script exists and contains "check" anywhere, so that it may have an option --check
-    of its own.
+def _may_have_check_option(path: Path) -> bool:
+    """Return whether the file of a script exists and contains "--check" anywhere, so that it may have an option of this
+    name of its own.
     """
-    return path.is_file() and b"check" in path.read_bytes()
+    return path.is_file() and b"--check" in path.read_bytes()

@@ -380,7 +380,7 @@ def test_a_directory_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_check_alone_tells_by_its_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "case.py"
-    for text, status in (("import os\n", 0), ("s1.dpctl('x')\n", 1), ("print 'x'\n", 2)):
+    for text, status in (("import os  # check it\n", 0), ("s1.dpctl('x')\n", 1), ("print 'x'\n", 2)):
         path.write_text(text)
         assert cli.main(["mininet", "--check", str(path)]) == status
         assert cli.main(["mininet", str(path), "--check"]) == status, (
