@@ -43,7 +43,8 @@ def install_handler() -> None:
     try:
         other = engines.choose().differences()
     except NetlabError:
-        # The next cell, preflight, reports the problem.
+        # The next cell, preflight, reports the problem. When it is corrected and the cell is run again, this must be, too.
+        del shell.netlab_cell_errors
         return
     if other:
         shell.events.register("post_run_cell", shell.netlab_cell_errors.end)
@@ -103,7 +104,7 @@ class CellErrors:
             if not isinstance(error, NetlabError) and (advice := advice_on(error)):
                 show_text(advice, AMBER)
         elif isinstance(error, NameError):
-            print(f"{UNSUPPORTED_NOTICE} {error.name} is what an earlier cell would have measured.")
+            print(f"{UNSUPPORTED_NOTICE} {error.name} has no value, because its cell needs what this machine lacks.")
         else:
             print(f"{UNSUPPORTED_NOTICE} {error}")
 

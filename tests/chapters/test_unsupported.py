@@ -57,7 +57,7 @@ def test_chapter_under_native_names_differences_and_skips_virtual_time(
     assert "native engine in real time" in first and "even with the same seed" in first
     assert "not available: Wi-Fi links, tahoe." in first and "'Not on this machine'" in first
     assert air.startswith("Not on this machine. The link h1-h2 has a medium")
-    assert later == "Not on this machine. wireless is what an earlier cell would have measured.\n"
+    assert later == "Not on this machine. wireless has no value, because its cell needs what this machine lacks.\n"
     assert tahoe.startswith("Not on this machine. This experiment needs tahoe")
     assert last == "2 60\n"
 
@@ -92,7 +92,7 @@ def test_commands_and_wifi_alone_are_skipped_without_a_pocket_kernel(
     assert left_out.startswith("Not on this machine. The library engine has no programs")
     assert "There is no pocket kernel" in left_out and "netlab kernel build" in left_out
     assert air.startswith("Not on this machine. The link h1-h2 has a medium")
-    assert later == "Not on this machine. wireless is what an earlier cell would have measured.\n"
+    assert later == "Not on this machine. wireless has no value, because its cell needs what this machine lacks.\n"
     assert ran == "library\n"
 
 
@@ -163,6 +163,21 @@ def test_a_page_that_is_loaded_again_leaves_the_handler_of_a_chapter(monkeypatch
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     unsupported.await_first_cell()
     assert shell.handler is None
+
+
+def test_the_first_cell_can_be_run_again_after_a_mistake_in_the_engines_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    registered: list[str] = []
+    shell = SimpleNamespace(
+        set_custom_exc=lambda *_: None,
+        events=SimpleNamespace(register=lambda event, _handler: registered.append(event)),
+    )
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(page_style, "show", lambda: None)
+    monkeypatch.setenv("NETLAB_ENGINE", "libary")
+    unsupported.install_handler()
+    monkeypatch.setattr(engines, "choose", lambda: SimpleNamespace(differences=lambda: ["no programs"]))
+    unsupported.install_handler()
+    assert registered == ["post_run_cell"]
 
 
 def test_the_first_cells_define_the_names_that_lead_to_advice() -> None:
