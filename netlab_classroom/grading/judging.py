@@ -300,7 +300,9 @@ class Examination:
         if not (isinstance(values, list) and isinstance(named, dict)):
             raise NetlabError("A probe takes numbers.")
         if not all(isinstance(value, (int, float)) and math.isfinite(value) for value in [*values, *named.values()]):
-            raise NetlabError("A probe takes finite numbers.")
+            raise NetlabError(
+                f"The given function takes finite numbers, got {[*values, *named.values()]}; check what you pass to it."
+            )
         try:
             found = self._probes[number](*values, **named)
             return [float(value) for value in found] if isinstance(found, tuple) else float(found)
