@@ -21,8 +21,9 @@ def test_missing_pocket_kernel_is_reported_without_blaming_a_variable(
     monkeypatch.setenv("NETLAB_SHARED", str(tmp_path / "shared"))
     monkeypatch.setattr(cache, "CARRIED_FOLDER", tmp_path / "carried")
     monkeypatch.setattr(engines, "choose", lambda _wanted: object())
-    with pytest.raises(KernelError, match=r"There is no pocket kernel in .*\. (Build one|The wheel)"):
+    with pytest.raises(KernelError, match=r"There is no pocket kernel in .*\. (Build one|The wheel)") as caught:
         script.run_script(["two_hosts.py"])
+    assert "NETLAB_ENGINE" not in str(caught.value)
 
 
 def test_with_another_engine_by_the_variable_the_error_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from tests.networks import ANY_VALUE
 from tests.runs.scenarios import TCP, TOPOLOGY, mistakes, sound
 
 
-def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
+def test_each_mistake_in_a_file_is_one_sentence(tmp_path: Path) -> None:
     """All mistakes are named: unknown fields, nodes and kinds, values, a loop, a missing word."""
     words = {
         "topology": {
