@@ -98,6 +98,22 @@ class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
     def setCPUs(self, cores: Any, mems: int = 0) -> None:  # noqa: N802
         """Do nothing; the CPUs `cores` and memory nodes `mems` to which Mininet would bind the host are ignored."""
 
+    def cgroupSet(self, param: str, value: Any, resource: str = "cpu") -> str:  # noqa: N802
+        """Return "" and set nothing; `param`, `value` and `resource` (of Linux's control groups) are ignored."""
+        return ""
+
+    def cgroupGet(self, param: str, resource: str = "cpu") -> str:  # noqa: N802
+        """Return "", because no `param` of a `resource` (of Linux's control groups) is set."""
+        return ""
+
+    def cgroupDel(self) -> bool:  # noqa: N802
+        """Return True, because the host has no control group that could be left behind."""
+        return True
+
+    def chrt(self) -> str:
+        """Return "" and set no scheduler."""
+        return ""
+
     def config(self, cpu: float = -1, cores: Any = None, **params: Any) -> Any:
         """Configure the host with `params` as Mininet does and return Mininet's result; the limits `cpu` (a share of
         CPU time) and `cores` (CPUs) are ignored.

@@ -190,6 +190,27 @@ SERVERS = """
 """
 
 
+LIMITED = """
+    from mininet.net import Mininet
+    from mininet.node import CPULimitedHost
+    net = Mininet(host=CPULimitedHost)
+    h1 = net.addHost("h1", cpu=0.5)
+    h1.setCPUFrac(0.2)
+    h1.cgroupSet("cfs_quota_us", 50000)
+    print([h1.cgroupGet("shares"), h1.chrt(), h1.cgroupDel()])
+    net.stop()
+"""
+
+
+def test_limits_on_cpu_time_are_ignored(tmp_path: Path) -> None:
+    (tmp_path / "limited.py").write_text(textwrap.dedent(LIMITED))
+    parts: list[str] = []
+    finished = run_script([str(tmp_path / "limited.py")], write=parts.append, directory=tmp_path)
+    text = "".join(parts)
+    assert finished.code == 0, text
+    assert "['', '', True]" in text
+
+
 @pytest.mark.skipif(
     not shutil.which("iperf3"), reason="iperf3 is the program that opens its socket anew after each test"
 )
