@@ -244,16 +244,6 @@ def test_prune_removes_least_recently_used_runs(log: Path) -> None:
     assert engine.runs() == 3
 
 
-def test_a_run_larger_than_the_cache_does_not_push_the_others_out(log: Path) -> None:
-    nl.sweep([udp(rate) for rate in (1, 2)], engine=FakeEngine(log))
-    kept = set(cached_files())
-    (RunCache().directory / "large.json").write_bytes(
-        b"x" * (limit_bytes := 3 * sum(path.stat().st_size for path in kept))
-    )
-    RunCache(limit_bytes - 1).prune()
-    assert set(cached_files()) == kept
-
-
 def test_failure_leaves_the_other_runs(log: Path) -> None:
     """A single error at the end names the failed runs and holds the finished ones, which are also cached."""
     engine = FakeEngine(log, fails_above_mbps=2)
