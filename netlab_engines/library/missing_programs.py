@@ -6,8 +6,8 @@ from netlab.base.errors import NotHereError
 
 
 def programs_needed(consequence: str, details: str = "") -> NotHereError:
-    """Return the error about a part of an experiment that needs programs; `consequence` is a clause, such as "it cannot run
-    scripts", and `details` (sentences) follow it.
+    """Return the error about a part of an experiment that needs programs; `consequence` is a clause, such as "scripts
+    cannot run", and `details` (sentences) follow it.
     """
     if sys.platform == "emscripten":
         reason = "No programs run in a page of a browser"
