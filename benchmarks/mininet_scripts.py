@@ -157,7 +157,7 @@ def run(name: str, path: Path) -> list[str]:
             path.write_text(text)
         try:
             place = Path(directory)
-            finished = run_script([str(path)], write=parts.append, directory=place, wall_limit_s=1800, keys=keys)
+            finished = run_script([str(path)], write=parts.append, directory=place, wall_limit_s=1800, input_text=keys)
         except NetlabError as error:
             took = f"{time.monotonic() - began_s:.1f}"
             return [name, str(error).partition(". ")[0], replies("".join(parts)), expected, "0.0", took]

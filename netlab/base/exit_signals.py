@@ -22,12 +22,14 @@ def signals_raise_system_exit() -> Iterator[None]:
 @contextmanager
 def handle_signals(names: tuple[str, ...], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Let `handler(number, frame)` handle the signals of these names, such as "SIGTERM", inside a `with` block, and
-    restore the earlier handlers at its end; leave out signals that the system lacks. Only in the main thread.
+    restore the earlier handlers at its end; leave out signals that the system lacks or that are ignored, as SIGHUP is
+    after `nohup`. Only in the main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    numbers = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
     old_handlers = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield

@@ -182,7 +182,7 @@ class Programs:
             file.write(lines)
         where: dict[str, Any] = {"cwd": HOME, "env": self._prompt_environment()}
         return {
-            "code": run_with_output(self._channel, self._prompt(commands), endless_input=True, **where),
+            "code": run_with_output(self._channel, self._prompt(commands), **where),
             **self._time(),
         }
 

@@ -1,6 +1,7 @@
 """Mininet's own prompt for the network of a live lab: its nodes enter existing namespaces."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ from mininet.node import Node, Switch
 
 from netlab_engines.agent import mininet_iperf, mininet_starts
 from netlab_engines.agent.network import PlannedIntf, mininet_network
-from netlab_engines.agent.terminals import OFFER
+from netlab_engines.agent.terminals import OFFER, silent_input
 
 
 class ExistingNamespace:
@@ -116,6 +117,6 @@ def main(path: str, commands: str | None = None) -> None:
     ExistingNamespace.namespace_pids, ExistingIntf.plan = words["pids"], words["plan"]
     net = mininet_network(words["plan"], ExistingNode, ExistingSwitch, ExistingIntf)
     net.built = True
-    Prompt(net, script=commands)
+    Prompt(net, stdin=sys.stdin if commands is None else silent_input(), script=commands)
     for node in [*net.hosts, *net.switches]:
         node.shell.kill()

@@ -32,7 +32,8 @@ sys.path.extend({packages!r})
 from netlab_engines.agent import startup
 startup.begin({folder!r}, {commands!r})
 """
-COMMANDS = f"{replacements.HOME}/commands"
+INPUT = f"{replacements.HOME}/input"
+PROMPT_LINES = f"{replacements.HOME}/commands"
 END_S = 0.05
 """The virtual time in s in which programs that outlive their script can write their last output."""
 SHARED_MEMORY = "/dev/shm"
@@ -81,7 +82,7 @@ class Script:
         socket.sethostname(HOST_NAME)
         os.makedirs(STARTUP, exist_ok=True)
         with open(f"{STARTUP}/sitecustomize.py", "w") as file:
-            file.write(CUSTOMIZE.format(packages=self._packages, folder=str(self._folder), commands=COMMANDS))
+            file.write(CUSTOMIZE.format(packages=self._packages, folder=str(self._folder), commands=PROMPT_LINES))
         self._initial_files = dict(_written_files())
         # The script's Python inherits the blocked signal, and unblocks it when it is ready for interrupts (`startup`).
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -89,19 +90,18 @@ class Script:
         environment |= {"TERM": "xterm", "PYTHONHASHSEED": "0", "PYTHONPATH": STARTUP}
         return [sys.executable, *words], environment
 
-    def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
+    def script(self, words: list[str], directory: str, seed: int, home: str, input_text: str) -> ExitReply:
         """Run a script in the working directory `directory` to its end, send its output to the host meanwhile, and
         return a dict of its exit code ("code", negative: a signal) and the time ("now_s"). `words` are its path and
-        arguments, `seed` seeds the random draws, `home` is its home directory, and `keys` the text whose lines
-        Mininet's prompt reads.
+        arguments, `seed` seeds the random draws, `home` is its home directory, and `input_text` the text of its standard
+        input, whose lines Mininet's prompt reads, too.
         """
         command, environment = self._command(words, seed, home)
-        with open(COMMANDS, "w") as file:
-            file.write(keys)
-        return {
-            "code": run_with_output(self._channel, command, directory, environment, endless_input=True),
-            **self._time(),
-        }
+        with open(INPUT, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+            file.write(input_text)
+        with open(INPUT, "rb") as file:
+            code = run_with_output(self._channel, command, directory, environment, file)
+        return {"code": code, **self._time()}
 
     def open_script(
         self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int

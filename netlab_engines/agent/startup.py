@@ -16,16 +16,20 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
 from netlab.base.location import is_own_file
 from netlab_engines.agent import interrupted_hosts, replacements
-from netlab_engines.agent.terminals import PACE, PACE_NO_MORE
+from netlab_engines.agent.terminals import PACE, PACE_NO_MORE, silent_input
 from netlab_engines.files import ENDING_FILE
 from netlab_engines.planning.settings import script_start_ns
 from netlab_engines.sockets.moments import sleep_until_ns
+
+CLOSING_COMMANDS = ("exit", "quit", "EOF")
+"""The commands that close Mininet's prompt."""
 
 
 class Prompts:
@@ -76,22 +80,24 @@ def customize_as_the_machine_does() -> None:
 
 def adapt_prompt(commands: str) -> None:
     """Replace Mininet's class of its prompt, `mininet.cli.CLI`: with a terminal, the network runs in real time while
-    the prompt is open; without one, the prompt reads its lines from the file at the path `commands`.
+    the prompt is open; without one, the prompt runs the lines of the standard input, which it first copies to a file at
+    the path `commands`.
     """
     import mininet.cli
 
     class Prompt(mininet.cli.CLI):  # type: ignore[misc]
-        """Mininet's prompt with input from the file `commands` if the process has no terminal; it tells the host's
-        terminal when it opens and closes.
+        """Mininet's prompt, which runs the lines of the standard input one after another if that is not a terminal; it
+        tells the host's terminal when it opens and closes.
         """
 
         def __init__(self, network: Any, stdin: Any = sys.stdin, script: str | None = None, **more: Any) -> None:
             """Open the prompt of the Mininet network `network` and run commands until it closes. The commands come from
-            the file at the path `script`; without it, from `stdin` if the process has a terminal, or else from the file
-            of netlab's commands.
+            the file at the path `script`; without it, from `stdin` if the process has a terminal, or else from the lines
+            of the standard input that nobody has read, up to one that closes the prompt.
             """
-            if script is None and not sys.stdin.isatty():
-                script = commands
+            if script is None and not (sys.stdin and sys.stdin.isatty()):
+                Path(commands).write_text("".join(_prompt_lines(sys.stdin or ())), errors="surrogateescape")
+                script, stdin = commands, silent_input()
             super().__init__(network, stdin=stdin, script=script, **more)
 
         def run(self) -> None:
@@ -111,29 +117,57 @@ def adapt_prompt(commands: str) -> None:
     mininet.cli.CLI = Prompt
 
 
+def _prompt_lines(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines up to the first that closes Mininet's prompt, and that one; later ones are not read."""
+    for line in lines:
+        yield line
+        if line.partition("#")[0].strip() in CLOSING_COMMANDS:
+            return
+
+
 def handle_interrupts(ending: Path) -> None:
     """Install a handler of SIGINT, which counts it. It reads the name of a signal from the file at `ending`, which the
-    host writes to end the script, and sends this process that signal if the script handles it; else it raises
-    KeyboardInterrupt as Ctrl-C does, or SystemExit in Mininet's prompt. Also replace `os.system`, so that an end by the
-    host during its command is handled after it.
+    host writes to end the script, and sends this process that signal if the script handles it; else it calls the
+    script's own handler of SIGINT, or without one raises KeyboardInterrupt as Ctrl-C does, or SystemExit in Mininet's
+    prompt. Replace `signal.signal` and `signal.getsignal`, so that a script that sets a handler of SIGINT keeps this
+    one below it, and `os.system`, so that an end by the host during its command is handled after it.
     """
+    set_handler, get_handler = signal.signal, signal.getsignal
+    handler: Any = signal.default_int_handler
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
         """Count SIGINT (`number`, with the present frame) and handle it: send this process the signal that the host
         names if the script handles it; else raise SystemExit with 128 plus its number if Mininet's prompt is open and
-        the host names one, or KeyboardInterrupt as on Ctrl-C.
+        the host names one, or call the script's handler of SIGINT, which raises KeyboardInterrupt by default.
         """
         interrupted_hosts.count_interrupt()
         named = _named_signal(ending)
-        if named is not None and callable(signal.getsignal(named)):
+        if named is not None and callable(get_handler(named)):
             os.kill(os.getpid(), named)
             return
         if named is not None and Prompts.are_open:
             # Mininet's prompt would continue after Ctrl-C.
             raise SystemExit(128 + named)
-        signal.default_int_handler(number, frame)
+        handler(number, frame)
 
-    signal.signal(signal.SIGINT, on_interrupt)
+    def set_script_handler(number: int, new: Any) -> Any:
+        """Set what a signal does and return what it did before, as `signal.signal` does; a function for SIGINT is
+        called by `on_interrupt`.
+        """
+        nonlocal handler
+        if number != signal.SIGINT:
+            return set_handler(number, new)
+        old = get_script_handler(number)
+        set_handler(number, on_interrupt if callable(new) else new)
+        handler = new
+        return old
+
+    def get_script_handler(number: int) -> Any:
+        """Return what a signal does, as `signal.getsignal` does, for SIGINT what the script has set."""
+        return handler if number == signal.SIGINT else get_handler(number)
+
+    set_handler(signal.SIGINT, on_interrupt)
+    signal.signal, signal.getsignal = set_script_handler, get_script_handler  # type: ignore[assignment]
     plain = os.system
 
     def system(command: Any) -> int:

@@ -13,6 +13,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable
+from typing import BinaryIO, TextIO
 
 from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.protocol.requests import TerminalOutput
@@ -126,29 +127,38 @@ def read_available(fd: int) -> bytes | None:
         return b""
 
 
-def run_with_output(
-    channel: HostChannel, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False
-) -> int:
-    """Run a command (its name and arguments) in the directory `cwd` with the environment variables `env`, send its
-    output to the host while it runs, and return its exit code (negative: the signal that ended it); later output of its
-    background programs is discarded. The host's interrupts go to it. With `endless_input` its input stays open and
-    empty; else it is at its end.
+def silent_input() -> TextIO:
+    """Return a file that is open for reading and has neither data nor an end, for as long as this process runs.
 
     Mininet's prompt polls its input while a command runs, and an input at its end would keep it busy.
     """
+    reading, _ = os.pipe()
+    return open(reading)
+
+
+def run_with_output(
+    channel: HostChannel,
+    command: list[str],
+    cwd: str,
+    env: dict[str, str],
+    input_file: BinaryIO | int = subprocess.DEVNULL,
+) -> int:
+    """Run a command (its name and arguments) in the directory `cwd` with the environment variables `env`, send its
+    output to the host while it runs, and return its exit code (negative: the signal that ended it); later output of its
+    background programs is discarded. The host's interrupts go to it. Its standard input is `input_file`, a file or a
+    file descriptor; the default is empty.
+    """
     reading, writing = os.pipe()
-    input_end, input_writer = os.pipe()
     process = subprocess.Popen(
         command,
-        stdin=input_end if endless_input else subprocess.DEVNULL,
+        stdin=input_file,
         stdout=writing,
         stderr=writing,
         cwd=cwd,
         env=env,
         start_new_session=True,
     )
-    for end in (writing, input_end):
-        os.close(end)
+    os.close(writing)
     channel.foreground(process.pid)
     # Wait for the shell, not for the end of the pipe, which a background program may keep open for ever.
     ended = os.pidfd_open(process.pid)
@@ -157,8 +167,7 @@ def run_with_output(
         return process.wait()
     finally:
         channel.foreground(0)
-        for end in (input_writer, ended):
-            os.close(end)
+        os.close(ended)
         # A background program that writes to a closed pipe would be killed.
         threading.Thread(target=_discard, args=(reading,), daemon=True).start()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from netlab.base.errors import ScenarioError
 from netlab_engines.lab.script import run_script
 from netlab_engines.lab.script_check import check
+from netlab_engines.lab.script_input import read_script_input
 
 EXIT_WARNINGS = 1
 EPILOG = """The script is checked first: Python 2, missing modules, programs and features of the kernel, what Linux bridges lack
@@ -18,7 +19,10 @@ directory that you may write to. So its files remain however it ends. It sees pr
 their names are printed.
 
 Ctrl-C, SIGTERM (as from timeout) and SIGHUP interrupt the script. Its own finally and atexit then have 10 s and can use the
-network; a second Ctrl-C ends it at once."""
+network; a second Ctrl-C ends it at once. Handlers of these signals in the script are called instead.
+
+A standard input that is no terminal is read to its end before the script starts, if the script uses it; input() and
+Mininet's prompt take its lines in turn."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +59,8 @@ def main(options: argparse.Namespace) -> int:
         if not problems:
             print(f"Found no problems in {path}.")
         return EXIT_WARNINGS if problems else 0
-    return run_script([options.script, *options.arguments], options.seed).code
+    input_text = read_script_input(path, Path.cwd())
+    return run_script([options.script, *options.arguments], options.seed, input_text=input_text).code
 
 
 def _may_have_check_option(path: Path) -> bool:

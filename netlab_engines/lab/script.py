@@ -40,7 +40,7 @@ def run_script(
     write: Callable[[str], None] | None = None,
     directory: Path | None = None,
     wall_limit_s: float = NO_LIMIT_S,
-    keys: str = "",
+    input_text: str = "",
     copies_next_to: Path | None = None,
 ) -> ScriptResult:
     """Run a Mininet script in a pocket kernel to its end and return its exit status, its network time in s and copies
@@ -62,8 +62,9 @@ def run_script(
         The script's working directory; the default is the current directory.
     wall_limit_s : float
         The longest wall-clock time in s.
-    keys : str
-        The lines that Mininet's prompt reads if the script opens it without a terminal.
+    input_text : str
+        The script's standard input, and the lines of Mininet's prompt if the script opens it; not used if the script
+        has a terminal.
     copies_next_to : Path, optional
         A path next to which copies of files are left, instead of next to the script.
 
@@ -100,14 +101,13 @@ def run_script(
                 "seed": seed,
                 "home": str(home) if home.is_dir() else replacements.HOME,
             }
-            if write is None and sys.stdin.isatty() and sys.stdout.isatty():
+            if write is None and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
                 rows, columns = player.size()
                 pid = session.request().open_script(rows=rows, columns=columns, **arguments)["pid"]
                 code = player.connect_terminal(session, pid, paced=False)
             else:
-                typed = keys if write is not None or sys.stdin.isatty() else sys.stdin.read()
                 show = stopping.guard_output(write or player.write)
-                code = session.request(show).script(keys=typed, **arguments)["code"]
+                code = session.request(show).script(input_text=input_text, **arguments)["code"]
             network_s = session.now_s
             stopping.finish()
             session.request().end_programs()

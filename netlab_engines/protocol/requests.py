@@ -229,10 +229,10 @@ class TerminalRequests(Protocol):
 class Scripts(Protocol):
     """The requests of a lab that runs a Mininet script instead of building a plan."""
 
-    def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
+    def script(self, words: list[str], directory: str, seed: int, home: str, input_text: str) -> ExitReply:
         """Run a Mininet script in the working directory `directory` to its end, with a text message for each piece of
         its output; return its exit code ("code") and the time ("now_s"). `words` are its path and arguments, `seed`
-        seeds the random draws, `home` is its home directory, and `keys` has the lines that Mininet's prompt reads.
+        seeds the random draws, `home` is its home directory, and `input_text` the text of its standard input.
         """
 
     def open_script(

@@ -23,6 +23,16 @@ def test_signals_go_to_the_handler_and_then_where_they_went_before() -> None:
     assert signal.getsignal(signal.SIGHUP) is before
 
 
+def test_an_ignored_signal_stays_ignored() -> None:
+    before, got = signal.signal(signal.SIGHUP, signal.SIG_IGN), []
+    try:
+        with handle_signals(("SIGHUP",), lambda number, _frame: got.append(number)):
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert (signal.getsignal(signal.SIGHUP), got) == (signal.SIG_IGN, [])
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_another_thread_leaves_the_handlers_alone() -> None:
     before, seen = signal.getsignal(signal.SIGHUP), []
 

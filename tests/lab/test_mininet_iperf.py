@@ -31,7 +31,7 @@ def output_of(tmp_path: Path, script: str, keys: str = "") -> str:
     path = tmp_path / "script.py"
     path.write_text(textwrap.dedent(TWO_HOSTS) + textwrap.dedent(script))
     parts: list[str] = []
-    finished = run_script([str(path)], write=parts.append, directory=tmp_path, keys=keys, wall_limit_s=300)
+    finished = run_script([str(path)], write=parts.append, directory=tmp_path, input_text=keys, wall_limit_s=300)
     text = "".join(parts)
     assert finished.code == 0, text
     return text

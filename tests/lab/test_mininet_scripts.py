@@ -167,7 +167,7 @@ def test_unavailable_features_of_mininet_are_reported(place: Path) -> None:
     assert "*** Results: 0% dropped (6/6 received)" in text, "the NAT's node answers as any other"
     assert finished.code == 0
     parts.clear()
-    run_script([str(own)], write=parts.append, directory=place, keys="h1 ip6tables -L\nh1 ovs-vsctl show\n")
+    run_script([str(own)], write=parts.append, directory=place, input_text="h1 ip6tables -L\nh1 ovs-vsctl show\n")
     text = "".join(parts)
     assert "ip6tables: not available: the pocket kernel has no IPv6." in text, text
     assert "ovs-vsctl: not available: Linux bridges replace Open vSwitch" in text

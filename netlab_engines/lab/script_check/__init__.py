@@ -1,12 +1,13 @@
 """Look for problems in a Mininet script before it runs: Python 2, missing modules and programs, what Linux bridges lack."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from netlab_engines.lab.script_check import idioms, imports, programs
 from netlab_engines.lab.script_check.problem import Problem, merge
 from netlab_engines.lab.script_check.reading import Source, conversion, read_source
 
-__all__ = ["Problem", "check"]
+__all__ = ["Problem", "check", "own_sources"]
 
 MAX_FILES = 50
 
@@ -18,24 +19,33 @@ def check(script: Path, directory: Path) -> list[Problem]:
 
     A problem stops the script if the script comes to it for certain.
     """
+    directories = imports.module_directories(read_source(script), directory)
+    found: list[Problem] = []
+    for source, runs in own_sources(script, directory):
+        own = _problems(source, directories)
+        for problem in own:
+            problem.stops &= runs
+        found += own
+    return merge(found)
+
+
+def own_sources(script: Path, directory: Path) -> Iterator[tuple[Source, bool]]:
+    """Yield the source of the script at `script` and of modules and programs of its own that it uses (at most MAX_FILES
+    files), and whether it runs for certain; `directory` is the directory in which the script would run.
+    """
     waiting = [(script, True)]
     seen: set[Path] = set()
     first = read_source(script)
     directories = imports.module_directories(first, directory)
-    found: list[Problem] = []
     while waiting and len(seen) < MAX_FILES:
         path, runs = waiting.pop(0)
         if path.resolve() in seen:
             continue
         seen.add(path.resolve())
         source = first if path is script else read_source(path, path.parent.resolve() != script.parent.resolve())
-        own = _problems(source, directories)
-        for problem in own:
-            problem.stops &= runs
-        found += own
+        yield source, runs
         waiting += [(module, runs and certain) for module, certain in imports.local_modules(source, directories)]
         waiting += [(program, False) for program in programs.python_programs(source, (directory, script.parent))]
-    return merge(found)
 
 
 def _problems(source: Source, directories: imports.ModuleDirectories) -> list[Problem]:
