@@ -109,8 +109,10 @@ class LabAgent:
         """
         if name in names(Scripts) and self._script is None:
             # Imported here, so that runs without scripts do not wait for it.
+            from netlab_engines.agent import orphans
             from netlab_engines.agent.script import Script
 
+            orphans.collect_from_now_on()
             self._script = Script(self._channel, self._folder, self._packages)
         if name in names(AllRequests):
             for part in (self, self._programs, self._script):
@@ -126,6 +128,10 @@ class LabAgent:
         time ("now_s", s from the run's start, then negative). With `programs`, the nodes can also run a user's
         commands, and samples are taken by a thread. Raises RunError if a part cannot be set up.
         """
+        if programs:
+            from netlab_engines.agent import orphans
+
+            orphans.collect_from_now_on()
         self._channel.new_seed(plan["seed"])
         # Threads inherit this setting: every flow then starts on time, not up to 50 us later.
         forbid_timer_slack()
