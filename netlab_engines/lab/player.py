@@ -87,7 +87,8 @@ def connect_terminal(session: GuestSession, pid: int, *, paced: bool) -> int:
                     text, paced = text.replace(mark, ""), meaning
                     if paced and stopping is not None:
                         stopping.reset()
-            show(text)
+            # A terminal puts a return before each new line, and a file has none.
+            show(text if sys.stdout.isatty() else text.replace("\r\n", "\n"))
             if answer["ended"]:
                 return int(answer["code"] or 0)
             ahead_s = network_s - (time.monotonic() - wall_s)

@@ -16,6 +16,7 @@ from netlab_engines.agent import replacements
 from netlab_engines.files import ARTIFACTS
 from netlab_engines.lab import player
 from netlab_engines.lab.player import NO_LIMIT_S
+from netlab_engines.lab.script_input import may_read_input
 from netlab_engines.lab.session import GuestSession
 from netlab_engines.lab.shared_directories import home_directory, shared_directories
 from netlab_engines.lab.stopping import Stopping, print_notice
@@ -101,7 +102,7 @@ def run_script(
                 "seed": seed,
                 "home": str(home) if home.is_dir() else replacements.HOME,
             }
-            if write is None and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+            if write is None and _is_interactive(script, place):
                 rows, columns = player.size()
                 pid = session.request().open_script(rows=rows, columns=columns, **arguments)["pid"]
                 code = player.connect_terminal(session, pid, paced=False)
@@ -127,6 +128,15 @@ def run_script(
         return ScriptResult(stopping.status(code), network_s, copies)
     finally:
         guest.close()
+
+
+def _is_interactive(script: Path, directory: Path) -> bool:
+    """Return whether the script gets a terminal: this process has one for its standard input, and its output goes there,
+    too, or to a pipe such as `| tee log` while the script may read its input. `directory` is the working directory.
+    """
+    if not (sys.stdin and sys.stdin.isatty() and sys.stdout):
+        return False
+    return sys.stdout.isatty() or may_read_input(script, directory)
 
 
 def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict[str, Path]:

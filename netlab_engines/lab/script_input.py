@@ -29,7 +29,7 @@ def read_script_input(script: Path, directory: Path, descriptor: int = 0) -> str
         return ""
     if os.isatty(descriptor):
         return ""
-    if _may_read(script, directory):
+    if may_read_input(script, directory):
         data = _read_to_end(descriptor)
     elif stat.S_ISREG(mode):
         data = _rest_of_file(descriptor)
@@ -38,8 +38,10 @@ def read_script_input(script: Path, directory: Path, descriptor: int = 0) -> str
     return data.decode(errors="surrogateescape")
 
 
-def _may_read(script: Path, directory: Path) -> bool:
-    """Return whether the script or a module of its own may read its standard input, as `read_script_input` finds it."""
+def may_read_input(script: Path, directory: Path) -> bool:
+    """Return whether the script at `script`, or a module of its own that it finds from the working directory
+    `directory`, has a name of READERS, or cannot be parsed.
+    """
     return any(
         not source.tree.body or any(_name(node) in READERS for node in ast.walk(source.tree))
         for source, _ in own_sources(script, directory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from netlab_engines.lab import script_input
 from netlab_engines.lab.script import run_script
 from netlab_engines.lab.script_input import read_script_input
 from tests.lab.running_scripts import Running, command, environment
+from tests.lab.test_terminal import Person
 
 ASKS = "print('heard', input('rate? '))\n"
 PROMPTS = """
@@ -155,6 +157,35 @@ def test_ctrl_c_ends_the_wait_for_a_pipe(tmp_path: Path) -> None:
         assert "reading the script's input" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait() == 128 + signal.SIGINT
+
+
+PROMPT = """
+from mininet.cli import CLI
+from mininet.net import Mininet
+net = Mininet()
+net.addHost("h1")
+net.start()
+print("name", input("name? "))
+CLI(net)
+net.stop()
+print("end")
+"""
+
+
+@pytest.mark.pocket
+def test_the_prompt_works_while_the_output_goes_to_a_pipe(tmp_path: Path) -> None:
+    script_at(tmp_path, PROMPT)
+    person = Person(["/bin/sh", "-c", f"{shlex.join(command('case.py'))} | tee log"], tmp_path)
+    person.sees("name? ")
+    person.type("anna\n")
+    person.sees("mininet> ")
+    person.type("h1 echo a$((1+1))c\n")
+    person.sees("a2c")
+    person.sees("mininet> ")
+    person.type("exit\n")
+    assert person.leave() == 0
+    log = (tmp_path / "log").read_bytes().decode()
+    assert "name? anna\nname anna\n" in log and log.endswith("\nend\n")
 
 
 def test_check_reads_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
