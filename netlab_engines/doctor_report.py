@@ -16,7 +16,7 @@ from netlab_engines.kernels.parts import PARTS
 from netlab_engines.library.engine import kernel_requirement
 
 # Host files of the pocket kernel, which the library kernel does not need.
-POCKET_ONLY = {"host_channel", "hostfs", "overlay"}
+POCKET_ONLY = {"host_channel", "hostfs", "overlay", "pause"}
 
 
 def sections() -> dict[str, list[Requirement]]:

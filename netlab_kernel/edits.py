@@ -35,7 +35,8 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/Kconfig",
             r"(?m)^config HZ\n\tint\n\tdefault 100\n",
-            "config HZ\n\tint\n\tdefault 1000\n\nconfig NETLAB_SEED\n\tdef_bool y\n\nconfig NETLAB_CHANNEL\n\tdef_bool y\n",
+            "config HZ\n\tint\n\tdefault 1000\n\nconfig NETLAB_SEED\n\tdef_bool y\n\nconfig NETLAB_CHANNEL\n\tdef_bool y\n\n"
+            "config NETLAB_PAUSE\n\tdef_bool y\n",
             "timers with the grain of a student's own machine (1 ms instead of 10 ms)",
         ),
         Edit(

@@ -23,6 +23,7 @@ PARTS = {
     "virtual_time": Part("CONFIG_UML_TIME_TRAVEL_SUPPORT"),
     "seeded_random": Part("CONFIG_NETLAB_SEED"),
     "host_channel": Part("CONFIG_NETLAB_CHANNEL"),
+    "pause": Part("CONFIG_NETLAB_PAUSE"),
     "hostfs": Part("CONFIG_HOSTFS"),
     "ecn": Part("CONFIG_INET"),
     "overlay": Part("CONFIG_OVERLAY_FS", "overlay"),

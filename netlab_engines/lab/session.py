@@ -12,7 +12,8 @@ from typing import Any
 
 from netlab.base.errors import Interrupted, RunError
 from netlab.base.exit_signals import handle_signals
-from netlab_engines.lab.stopping import Stopping, write_error
+from netlab_engines.lab.endless_programs import EndlessPrograms
+from netlab_engines.lab.stopping import Stopping, print_notice, write_error
 from netlab_engines.protocol import session as protocol
 from netlab_engines.protocol.messages import Message
 from netlab_engines.protocol.requests import AllRequests
@@ -98,6 +99,7 @@ class GuestSession:
             """
             if on_wait is not None:
                 on_wait()
+            endless_programs.check()
             if not interrupts.guest_reacts():
                 self.guest.close()
                 raise RunError("The lab did not respond and was closed. Open another with netlab.live(...).") from None
@@ -107,6 +109,7 @@ class GuestSession:
                 raise RunError("This lab is closed; open another with netlab.live(...).")
             if self.stopping is not None:
                 return self._ask_stoppable(self.stopping, on_text, on_wait, do, words)
+            endless_programs = EndlessPrograms(self.guest, print_notice)
             interrupts = _Interrupts(self.guest, self.wall_limit_s)
             with interrupts.handle_ctrl_c():
                 answer = getattr(self.guest.request(handle_message, call_on_wait), do)(**words)
@@ -146,8 +149,10 @@ class GuestSession:
             """Call the caller's `on_wait`, and send the guest interrupts that are due."""
             if on_wait is not None:
                 on_wait()
+            endless_programs.check()
             stopping.check()
 
+        endless_programs = EndlessPrograms(self.guest, print_notice)
         stopping.check()
         answer = getattr(self.guest.request(handle_message, call_on_wait), do)(**words)
         self.now_s = answer["now_s"]

@@ -120,6 +120,16 @@ class LibrarySession:
         if kill:
             self.close()
 
+    can_pause = False
+    """This engine runs no programs."""
+
+    def computed_only(self) -> bool:
+        """Return False, because this engine runs no programs."""
+        return False
+
+    def pause_program(self) -> None:
+        """Do nothing, because this engine runs no programs."""
+
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
         """Return the object with a method for each request, which makes it and waits for its answer. Until the answer
         comes, `on_message` gets each message with progress or output, and `on_wait` is called several times a second;

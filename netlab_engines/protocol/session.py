@@ -56,6 +56,16 @@ class LabSession(Protocol):
         computing now.
         """
 
+    @property
+    def can_pause(self) -> bool:
+        """True if `pause_program` has an effect."""
+
+    def computed_only(self) -> bool:
+        """Return whether, since the last call, a program has computed and the network has done nothing."""
+
+    def pause_program(self) -> None:
+        """Let the program that is computing now sleep for 0.1 s of network time."""
+
     def close(self) -> None:
         """End the lab and all its programs; a second call does nothing."""
 

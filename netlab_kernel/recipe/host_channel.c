@@ -10,9 +10,11 @@
  *
  * Virtual time never passes while a program computes, so no timer could stop a program that computes for ever. The
  * urgent descriptor can: 'i' sends SIGINT to the process group that NETLAB_FOREGROUND has set; 'k' sends it SIGKILL, and
- * also to the program that is running, unless that is the first process or one of its threads.
+ * also to the program that is running, unless that is the first process or one of its threads; 'p' lets that program sleep
+ * for PAUSE_MS of virtual time, so that all others run and network time passes.
  */
 #include <linux/fs.h>
+#include <linux/hrtimer.h>
 #include <linux/init.h>
 #include <linux/interrupt.h>
 #include <linux/miscdevice.h>
@@ -21,6 +23,8 @@
 #include <linux/network_random.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
 #include <linux/uaccess.h>
 #include <init.h>
 #include <irq_kern.h>
@@ -28,6 +32,7 @@
 
 #define NETLAB_SEED		_IOW('N', 1, __u64)
 #define NETLAB_FOREGROUND	_IOW('N', 2, __s32)
+#define PAUSE_MS		100
 
 extern void netlab_set_seed(unsigned long long seed);
 
@@ -114,6 +119,27 @@ static struct miscdevice channel_device = {
 	.fops = &channel_operations,
 };
 
+/* Runs in the program itself, before it continues. */
+static void pause_program(struct callback_head *work)
+{
+	ktime_t pause = ms_to_ktime(PAUSE_MS);
+
+	kfree(work);
+	set_current_state(TASK_INTERRUPTIBLE);
+	schedule_hrtimeout(&pause, HRTIMER_MODE_REL);
+}
+
+static void request_pause(void)
+{
+	struct callback_head *work = kmalloc(sizeof(*work), GFP_ATOMIC);
+
+	if (!work)
+		return;
+	init_task_work(work, pause_program);
+	if (task_work_add(current, work, TWA_RESUME))
+		kfree(work);
+}
+
 static irqreturn_t urgent_interrupt(int irq, void *data)
 {
 	int number;
@@ -123,14 +149,16 @@ static irqreturn_t urgent_interrupt(int irq, void *data)
 		/* The process that started the guest is gone, so end. */
 		os_kill_process(os_getpid(), 0);
 	number = byte == 'k' ? SIGKILL : SIGINT;
-	if (foreground > 0) {
+	if (foreground > 0 && byte != 'p') {
 		rcu_read_lock();
 		kill_pgrp(find_pid_ns(foreground, &init_pid_ns), number, 1);
 		rcu_read_unlock();
 	}
 	if (current->mm && !is_global_init(current->group_leader)) {
-		if (number == SIGKILL)
+		if (byte == 'k')
 			send_sig(SIGKILL, current, 1);
+		else if (byte == 'p')
+			request_pause();
 		/* The program runs in a process of the host, which only a signal of the host returns to this kernel. */
 		os_alarm_process(current->mm->context.id.pid);
 	}
