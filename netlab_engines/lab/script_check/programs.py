@@ -16,10 +16,11 @@ from netlab_engines.agent import replacements
 from netlab_engines.distributions import PACKAGES, not_installed
 from netlab_engines.kernels import features, pocket_kernel
 from netlab_engines.kernels.versions import read_config
-from netlab_engines.lab.script_check.commands import HOLE, StartedProgram, started_programs
+from netlab_engines.lab.script_check.commands import StartedProgram, started_programs
 from netlab_engines.lab.script_check.execution import last_name
 from netlab_engines.lab.script_check.problem import Problem
 from netlab_engines.lab.script_check.reading import Source
+from netlab_engines.lab.script_check.shell import HOLE
 from netlab_engines.paths import system_path
 
 BUILT_IN = frozenset(
@@ -30,18 +31,24 @@ BUILT_IN = frozenset(
         "bg",
         "bind",
         "break",
+        "caller",
         "cd",
         "command",
+        "compgen",
+        "complete",
+        "compopt",
         "continue",
         "declare",
         "dirs",
         "disown",
         "echo",
+        "enable",
         "eval",
         "exec",
         "exit",
         "export",
         "false",
+        "fc",
         "fg",
         "getopts",
         "hash",
@@ -52,17 +59,20 @@ BUILT_IN = frozenset(
         "let",
         "local",
         "logout",
+        "mapfile",
         "popd",
         "printf",
         "pushd",
         "pwd",
         "read",
+        "readarray",
         "readonly",
         "return",
         "set",
         "shift",
         "shopt",
         "source",
+        "suspend",
         "test",
         "times",
         "trap",
