@@ -163,6 +163,7 @@ def test_pip_is_given_the_name_of_the_package_not_of_the_module(module: str, pac
         "h.cmd('echo a; cd /tmp && ls > x 2>&1 &'); h.cmd('for i in 1 2; do ping -c 1 $i; done')\n",
         "h.cmd('for ((i=0;i<3;i++)); do ping -c $((i+1)) h2; let i=i+1; done; mapfile x < y')\n",
         "h.cmd('look() { ls; }; alias see=\"ls -l\"'); h.cmd('look; see')\n",
+        "h.popen(['grep', '-E', 'one|two', f]); h.pexec('awk', '{print($1); x}', 'f'); quietRun([])\n",
         "h.cmd('[[ a < b ]] && x=(1 2 3); case $1 in start|stop) ls;; esac; cat <<END\\nwords; here\\nEND')\n",
         "h.cmd('tc qdisc add dev %s root netem delay 10ms' % name); h.cmd(f'{program} -c'); h.popen(['ping', x])\n",
         "h.cmd('ifconfig h1-eth0 10.0.0.1'); h.cmd('curl -w %{time_total} x' if 0 else 'ls'); h.cmd('sudo ip link')\n",
@@ -292,10 +293,21 @@ def test_programs_that_are_missing_are_named_with_their_packages(
     os.system('sudo timeout 5 iperf3 -c %s | tee out' % h2.IP())
     subprocess.run(['bash', '-c', 'A=1 hping3 x'])
     subprocess.Popen('ls', shell=True)
+    h1.pexec(['sh', '-c', 'true;nping'])
+    h1.cmd('true;', 'fping')
+    h1.popen(['true', '|', 'mtr'], shell=True)
     """
     text = sentences(found(tmp_path, script), stops=False)
     assert "lines 4, 6: iperf3 is not installed on this machine; its package is iperf3 (Debian, Ubuntu" in text
-    for line, program in ((5, "tcpdump"), (6, "tee"), (7, "hping3"), (8, "ls")):
+    for line, program in (
+        (5, "tcpdump"),
+        (6, "tee"),
+        (7, "hping3"),
+        (8, "ls"),
+        (9, "nping"),
+        (10, "fping"),
+        (11, "mtr"),
+    ):
         assert f"line {line}: {program} is not installed" in text
     assert "mine" not in text and "nohup" not in text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from netlab_engines.lab.script_check.shell import HOLE, read_shell
 
 METHODS = frozenset(["cmd", "cmdPrint", "sendCmd", "popen", "pexec"])
 """Methods of Mininet's hosts that take a command."""
+JOINING_METHODS = frozenset(["cmd", "cmdPrint", "sendCmd"])
+"""Methods that join several words to a text for the host's shell; the others give each word to the program as it is."""
 FUNCTIONS = frozenset(
     [
         "quietRun",
@@ -83,15 +86,14 @@ def _commands(node: ast.Call, constants: dict[str, list[str]]) -> list[str]:
         return []
     first = node.args[0]
     if isinstance(first, (ast.List, ast.Tuple)):
-        return [" ".join(_quote(_texts(part, constants)[0]) for part in first.elts)] if first.elts else []
-    if name in METHODS | {"quietRun", "errRun"} and len(node.args) > 1:
-        return [" ".join(_texts(part, constants)[0] for part in node.args)]
-    return _texts(first, constants)
-
-
-def _quote(text: str) -> str:
-    """Return the word `text` in single quotes, as a shell needs it, if it has white space, and else unchanged."""
-    return "'" + text.replace("'", "'\\''") + "'" if re.search(r"\s", text) else text
+        parts = first.elts
+    elif name in METHODS | {"quietRun", "errRun"} and len(node.args) > 1:
+        parts = node.args
+    else:
+        return _texts(first, constants)
+    words = [_texts(part, constants)[0] for part in parts]
+    is_shells = name in JOINING_METHODS or any(keyword.arg == "shell" for keyword in node.keywords)
+    return [" ".join(words) if is_shells else shlex.join(words)]
 
 
 def _texts(node: ast.expr, constants: dict[str, list[str]]) -> list[str]:
