@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from netlab.base.errors import ThroughputError
-from netlab.base.units import mbps_to_bps
+from netlab.base.units import BITS_PER_MEGABIT, mbps_to_bps
 from netlab_engines.perf.client import run_test
 from netlab_engines.perf.protocol import DEFAULT_PORT, TestRequest
 from netlab_engines.perf.report import FORMATS, IntervalTable, amount, describe, summary
@@ -302,10 +302,18 @@ SUFFIXED_RATE = re.compile(r"([0-9]+(?:\.[0-9]*)?)([KMGTkmgt])")
 MBPS_OF_SUFFIX = {"k": 1e-3, "m": 1.0, "g": 1e3, "t": 1e6}
 
 
-def _number(metavar: str | None, low: float, high: float, rule: str, read: type[int | float] = float) -> dict[str, Any]:
-    """Return the keyword arguments of argparse's `add_argument` for an option that is a number from `low` to `high`,
-    "type" (a function that parses by `read` and checks) and "metavar". `metavar` is the value's name in the help (None:
-    argparse's choice), and `rule` the sentence of the error for another value.
+def _number(
+    metavar: str | None,
+    low: float,
+    high: float,
+    rule: str,
+    read: type[int | float] = float,
+    *,
+    or_zero: bool = False,
+) -> dict[str, Any]:
+    """Return the keyword arguments of argparse's `add_argument` for an option that is a number from `low` to `high`, or
+    0 if `or_zero`: "type" (a function that parses by `read` and checks) and "metavar". `metavar` is the value's name in
+    the help (None: argparse's choice), and `rule` the sentence of the error for another value.
     """
 
     def number(text: str) -> float:
@@ -316,7 +324,7 @@ def _number(metavar: str | None, low: float, high: float, rule: str, read: type[
             value = read(text)
         except ValueError:
             value = float("nan")
-        if not low <= value <= high:
+        if not (low <= value <= high or (or_zero and value == 0)):
             raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
         return value
 
@@ -350,5 +358,6 @@ PORT = _number(None, 1, 65_535, "a port is a whole number from 1 to 65535", int)
 SECONDS = _number("S", 0.001, 1e6, "expected seconds, from 0.001 to 1000000")
 SECONDS_OR_NONE = _number("S", 0, 1e5, "expected seconds, from 0 to 100000")
 MAX_RATE_MBPS = 1e6
-RATE = _number("MBPS", 0, MAX_RATE_MBPS, f"expected Mbit/s, from 0 (as fast as possible) to {MAX_RATE_MBPS:.0f}")
+RATE_RULE = f"expected Mbit/s, from 0.000001 (1 bit/s) to {MAX_RATE_MBPS:.0f}, or 0 (as fast as possible)"
+RATE = _number("MBPS", 1 / BITS_PER_MEGABIT, MAX_RATE_MBPS, RATE_RULE, or_zero=True)
 RATE["type"] = _explain_suffix(RATE["type"])

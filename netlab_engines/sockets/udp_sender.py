@@ -51,7 +51,8 @@ class UdpSender:
         Send the datagrams at random moments, uniform over the whole time up to `end_s`, instead of evenly. Their number is as exact;
         flows with commensurate rates no longer lock in phase, which would let one of them take all losses [1]_.
     ends_on_time : bool
-        End at `end_s`, whatever is still due then: a machine that is slower than the rate sends less, not longer.
+        End at `end_s`, whatever is still due then: a machine that is slower than the rate sends less, not longer, and the time
+        after the last datagram of a low rate is part of the stream.
 
     References
     ----------
@@ -75,8 +76,8 @@ class UdpSender:
         """Prepare to send datagrams of `payload_bytes` bytes of the stream `stream_id` from a UDP socket to the address
         `dst` (None: it is connected) at `rate_bps` bit/s of payload (0: unlimited), until `end_s` in s on the monotonic
         clock or for `num_bytes` bytes of payload (None: no such limit). `batch` sends trains, `spread_seed` seeds
-        random times (None: even), and with `ends_on_time` a sender that is late ends at `end_s` with fewer datagrams.
-        Raises ThroughputError for a wrong value.
+        random times (None: even), and with `ends_on_time` a sender that is late ends at `end_s` with fewer datagrams, and
+        one that has sent all of them waits for `end_s`. Raises ThroughputError for a wrong value.
         """
         check_payload_bytes(payload_bytes)
         if rate_bps < 0:
@@ -140,8 +141,11 @@ class UdpSender:
             self._send_paced(unit, send_until, start_ns, total, end_ns if self._ends_on_time else None)
         else:
             self._send_unpaced(unit, send_until, end_ns, total)
-        if self._tail is not None and total == full_datagrams and not self._stop.is_set():
-            self._send_tail(start_ns)
+        if self._tail is not None:
+            if total == full_datagrams and not self._stop.is_set():
+                self._send_tail(start_ns)
+        elif self._ends_on_time and end_ns is not None:
+            self._sleep_until(end_ns)
 
     def _unit(self) -> tuple[int, Callable[[int], None]]:
         """Return the number of datagrams that one system call sends (1, or those of a train), and the function that

@@ -294,6 +294,22 @@ def test_bad_values_end_with_exit_code_2(options: list[str]) -> None:
     assert ended.value.code == 2
 
 
+@pytest.mark.parametrize("rate", ["1e-9", "4.9e-7", "nan", "inf", "1e300", "-1"])
+def test_a_rate_that_is_not_0_is_at_least_1_bit_per_s(rate: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Below, it would round to 0, which sends as fast as possible."""
+    with pytest.raises(SystemExit):
+        perf("-c", "127.0.0.1", "-u", "-b", rate)
+    allowed = "expected Mbit/s, from 0.000001 (1 bit/s) to 1000000, or 0 (as fast as possible)"
+    assert f"{allowed}, got '{rate}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("rate", "bps"), [("0", 0), ("0.0", 0), ("0.000001", 1), ("1000000", 10**12)])
+def test_the_smallest_and_the_largest_rate(rate: str, bps: int) -> None:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    assert command.request_from(parser.parse_args(["-c", "h", "-u", "-b", rate])).rate_bps == bps
+
+
 @pytest.mark.parametrize(
     ("text", "here"),
     [

@@ -134,6 +134,18 @@ def test_a_sender_that_ends_on_time_sends_less_and_not_longer() -> None:
     assert sender.error is None and 0 < sender.sent_datagrams < 5_000_000
 
 
+def test_a_sender_that_ends_on_time_waits_for_its_end_after_its_last_datagram() -> None:
+    """iperf3, too, runs for the time that was asked for, at any rate."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.connect(sock.getsockname())
+        end_s = time.monotonic() + 0.1
+        sender = UdpSender(sock, None, rate_bps=100, stream_id=1, end_s=end_s, ends_on_time=True)
+        sender.run()
+    assert sender.sent_datagrams == 1
+    assert sender.ended_s is not None and sender.ended_s >= end_s
+
+
 def test_a_sender_that_ends_on_time_sends_all_that_is_due_where_it_can() -> None:
     with socket.socket(type=socket.SOCK_DGRAM) as target, socket.socket(type=socket.SOCK_DGRAM) as sock:
         target.bind(("127.0.0.1", 0))
