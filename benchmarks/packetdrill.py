@@ -116,7 +116,7 @@ def choose_scripts(paths: dict[str, Path], names: list[str]) -> dict[str, Path]:
     problems = []
     for name in chosen_names:
         if name not in paths:
-            close = difflib.get_close_matches(name, paths, n=5)
+            close = similar_names(name, list(paths))
             similar = (
                 f"did you mean {' or '.join(close)}?" if close else f"there are {len(paths)}, such as {min(paths)}."
             )
@@ -126,6 +126,14 @@ def choose_scripts(paths: dict[str, Path], names: list[str]) -> dict[str, Path]:
     if problems:
         sys.exit("\n".join(problems))
     return {name: paths[name] for name in chosen_names or paths if not for_ipv6_alone(paths[name])}
+
+
+def similar_names(name: str, known: list[str]) -> list[str]:
+    """At most five of the known names that have this one in them or differ in a few letters; capitals, `-` and `_` do not count."""
+    plain = {re.sub("[-_]", "", one.lower()): one for one in known}
+    wanted = re.sub("[-_]", "", name.lower())
+    close = [one for one in plain if len(wanted) > 2 and wanted in one] + difflib.get_close_matches(wanted, plain, n=5)
+    return [plain[one] for one in dict.fromkeys(close)][:5]
 
 
 def for_ipv6_alone(script: Path) -> bool:
@@ -138,6 +146,21 @@ def first_sentence(text: str) -> str:
     lines = re.findall(r"(?m)^(?://|/\*| \*) ?(.*)$", text.partition("`")[0])
     words = " ".join(line.strip(" */") for line in lines if "SPDX" not in line)
     return re.split(r"(?<=[.:]) ", " ".join(words.split()))[0].replace("|", "/")[:160]
+
+
+def find_packetdrill() -> str:
+    """The path of packetdrill. Ends the program with all that is missing, if that or another program is not installed."""
+    given = os.environ.get("PACKETDRILL")
+    program = shutil.which(given or "packetdrill")
+    problems = []
+    if program is None:
+        seen = f"PACKETDRILL is {given}, where no program is" if given else "packetdrill is not installed"
+        problems.append(f"{seen}. Build it as docs/evidence/conformance.md says, and set PACKETDRILL to its path.")
+    if missing := [name for name in PROGRAMS if shutil.which(name) is None]:
+        problems.append(f"Not installed: {', '.join(missing)}. Install {'them' if missing[1:] else 'it'}.")
+    if program is None or problems:
+        sys.exit("\n".join(problems))
+    return program
 
 
 def play(paths: list[Path], words: str) -> dict[str, str]:
@@ -157,12 +180,7 @@ def main(arguments: list[str]) -> int:
     names = [name for name in arguments if not name.startswith("-")]
     if unknown := [name for name in arguments if name.startswith("-") and name != "--put-back"]:
         sys.exit(f"Unknown option: {', '.join(unknown)}. There is --put-back.")
-    program = shutil.which(os.environ.get("PACKETDRILL", "packetdrill"))
-    missing = [name for name in PROGRAMS if shutil.which(name) is None]
-    if program is None or missing:
-        sys.exit(
-            f"Set PACKETDRILL to the program (docs/evidence/conformance.md says how it is built). Missing: {missing or 'packetdrill'}"
-        )
+    program = find_packetdrill()
     release, where = pocket_kernel.find().release, ""
     with tempfile.TemporaryDirectory(dir=Path.home()) as place:
         source, calls = unpack_source(Path(place), f"{FOLDER}/*"), Path(place) / "calls.so"
