@@ -1,5 +1,5 @@
 """Reports of background programs that fail within a second of their start, and of programs that fail because the kernel
-lacks a feature.
+lacks a feature or a link cannot have it.
 
 The pocket kernel records such processes (`netlab_kernel/recipe/early_exits.c`). A record becomes a report if the process ran
 in the background of a node: a command with `&`, Mininet's `popen` or `sendCmd`, or `start` of a live host. Mininet's
@@ -207,7 +207,7 @@ class EarlyExits:
 
     def report(self, *, at_end: bool = False) -> None:
         """Send one line for each background process that has failed and was not reported, unless another process ended
-        it by a signal, and for the first process that failed for lack of a feature of the kernel. After MAX_REPORTS
+        it by a signal, and for the first process that failed for lack of a feature of the kernel or a link. After MAX_REPORTS
         lines about background processes, send only one more that there are others. A failure that Mininet's script may
         still notice waits for a later call, up to GRACE_NS ns of network time, unless `at_end`.
         """
@@ -257,8 +257,8 @@ class EarlyExits:
         return node or self._networks().get(process.network, ""), self._command(process)
 
     def _report_missing_features(self, process: EarlyExit) -> bool:
-        """Send one line if a failed process, also one in the foreground, asked for features that this kernel lacks and
-        whose absence was not reported; return whether a line was sent.
+        """Send one line if a failed process, also one in the foreground, asked for features that this kernel lacks, or
+        that it refuses for a known reason, and that was not reported; return whether a line was sent.
         """
         words = _without_interpreter(process.words)
         program = os.path.basename(words[0])
@@ -266,9 +266,11 @@ class EarlyExits:
             return False
         if self._config is None:
             self._config = features.running_config()
-        found = [
-            text for text in features.missing(program, words[1:], self._config) if text not in self._reported_features
+        sentences = [
+            *features.missing(program, words[1:], self._config),
+            *features.refused(program, words[1:], process.error),
         ]
+        found = [text for text in sentences if text not in self._reported_features]
         if found:
             self._reported_features.update(found)
             node = self._starts.networks.get(process.network) or self._networks().get(process.network, "")

@@ -1,5 +1,5 @@
 """The features of Linux that commands such as `tc`, `iptables` and `ip` ask for by name, the options of the kernel's
-configuration that include them, and advice for those that netlab's pocket kernel leaves out.
+configuration that include them, and advice for those that netlab's pocket kernel leaves out or refuses.
 """
 
 import gzip
@@ -119,6 +119,14 @@ INSTEAD = {
     **dict.fromkeys(("MACVTAP", "IPVTAP"), "use macvlan or ipvlan"),
 }
 """Advice for what the pocket kernel of this version leaves out, by the option's name without CONFIG_."""
+FOR_SEVERAL_QUEUES = frozenset(["multiq", "mqprio", "taprio"])
+"""Queue disciplines that Linux refuses on a device with one transmit queue."""
+ONE_QUEUE = (
+    "`{}` needs a device with several transmit queues, and the links of hosts have one each: use `prio`, or a device of your "
+    "own, such as that of `ip link add v0 numtxqueues 4 type veth peer name v1`."
+)
+REFUSALS = ("Operation not supported", "Multi-queue device is required")
+"""The errors that tc prints if a device has too few queues for a queue discipline."""
 OTHER_VERSION = "it was built by another version of netlab; `netlab kernel build` builds this version's"
 
 
@@ -178,6 +186,16 @@ def missing(program: str, words: Sequence[str], config: Mapping[str, str]) -> li
         return []
     named = dict.fromkeys(requested(program, words))
     return [feature.sentence() for feature in named if config.get(f"CONFIG_{feature.option}") != "y"]
+
+
+def refused(program: str, words: Sequence[str], error: str) -> list[str]:
+    """Return a sentence with the reason, in a list, why the kernel refused a program with its arguments `words`, if it
+    is known from what the program printed as its `error`; [] if not.
+    """
+    if program != "tc" or not any(text in error for text in REFUSALS):
+        return []
+    kinds = [name for place, name in _tc(words) if place == "tc qdisc" and name in FOR_SEVERAL_QUEUES]
+    return [ONE_QUEUE.format(kind) for kind in kinds]
 
 
 def running_config() -> dict[str, str]:

@@ -87,3 +87,15 @@ def test_a_missing_feature_is_a_sentence_with_advice() -> None:
     assert features.missing("tc", words, {}) == [], "nothing is known of the kernel"
     (sentence,) = features.missing("tc", ["qdisc", "add", "dev", "x", "root", "red"], {"CONFIG_NET": "y"})
     assert "`netlab kernel build`" in sentence
+
+
+@pytest.mark.parametrize("kind", ["multiq", "mqprio num_tc 1", "taprio num_tc 1"])
+def test_a_queue_discipline_for_several_queues_gets_the_reason_why_it_is_refused(kind: str) -> None:
+    """net/sched: each returns EOPNOTSUPP on a device that is not netif_is_multiqueue()."""
+    words = f"qdisc add dev h1-eth0 root {kind}".split()
+    (sentence,) = features.refused("tc", words, "RTNETLINK answers: Operation not supported\n")
+    assert sentence.startswith(f"`{kind.split(maxsplit=1)[0]}` needs a device with several transmit queues")
+    assert features.refused("tc", words, "Error: sch_taprio: Multi-queue device is required.\n") == [sentence]
+    assert features.refused("tc", words, "Error: Exclusivity flag on, cannot modify.\n") == []
+    assert features.refused("tc", ["qdisc", "add", "dev", "multiq", "root", "etf"], "Operation not supported") == []
+    assert features.refused("ip", words, "Operation not supported") == []

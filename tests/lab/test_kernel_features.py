@@ -27,6 +27,8 @@ for _ in range(2):
     h1.cmd("ip link add g9 type geneve id 7 remote 10.0.0.2")
 h1.cmd("ip link add d9 type dummy; ip link add d9 type dummy")
 h2.cmd("tc qdisc add dev h2-eth0 root handle 1: prio; tc filter add dev h2-eth0 parent 1: protocol ip cgroup")
+h1.cmd("tc qdisc add dev h1-eth0 root multiq")
+h1.cmd("ip link add v9 numtxqueues 4 type veth peer name w9; tc qdisc add dev v9 root multiq || touch refused")
 net.stop()
 """
 
@@ -339,8 +341,13 @@ def test_a_script_that_asks_for_what_the_kernel_lacks_is_told_so_once(
 ) -> None:
     (tmp_path / "case.py").write_text(LACKING)
     assert run_script(["case.py"], write=[].append, directory=tmp_path).code == 0
-    first, second = capsys.readouterr().err.splitlines()
+    first, second, third = capsys.readouterr().err.splitlines()
     geneve = "h1: ip link add g9 type geneve id 7 remote 10.0.0.2 exited with status 2: "
     assert first.startswith(f"{geneve}Error: Unknown device type. netlab's kernel has no `ip link type geneve` ")
     assert second.startswith("h2: tc filter add dev h2-eth0 parent 1: protocol ip cgroup exited with status ")
     assert "netlab's kernel has no `tc filter cgroup` (CONFIG_NET_CLS_CGROUP): mark packets with " in second
+    multiq = (
+        "h1: tc qdisc add dev h1-eth0 root multiq exited with status 2: RTNETLINK answers: Operation not supported. "
+    )
+    assert third.startswith(f"{multiq}`multiq` needs a device with several transmit queues")
+    assert not (tmp_path / "refused").exists()
