@@ -41,6 +41,52 @@ def test_sudo_runs_the_command_and_prints_nothing_else(words: list[str], printed
     assert (done.stdout, done.stderr, done.returncode) == (printed, "", 0)
 
 
+@pytest.fixture
+def accounts(tmp_path: Path) -> str:
+    """A search path with a `getent` that knows two accounts, whose homes are ./root and ./missing."""
+    (tmp_path / "root").mkdir()
+    lines = f"""#!/bin/sh
+    case $2 in
+        root|0) echo "root:x:0:0:root:{tmp_path}/root:/bin/sh" ;;
+        lost) echo "lost:x:7:7::{tmp_path}/missing:/bin/sh" ;;
+        *) exit 2 ;;
+    esac
+    """
+    (tmp_path / "getent").write_text(lines)
+    (tmp_path / "getent").chmod(0o755)
+    return f"{tmp_path}:{os.environ['PATH']}"
+
+
+@pytest.mark.parametrize(
+    ("words", "home", "directory"),
+    [
+        (["-i"], "{root}", "{root}"),
+        (["--login", "-u", "#0"], "{root}", "{root}"),
+        (["-H", "sh", "-c"], "{root}", "{here}"),
+        (["-nH", "-s"], "{root}", "{here}"),
+        (["sh", "-c"], "/elsewhere", "{here}"),
+        (["-s"], "/elsewhere", "{here}"),
+    ],
+)
+def test_sudo_sets_the_home_and_a_login_begins_there(
+    words: list[str], home: str, directory: str, accounts: str, tmp_path: Path
+) -> None:
+    """sudo(8): -H sets HOME to the user's home directory, and -i also makes it the working directory."""
+    done = run("sudo", *words, "echo $HOME; pwd", PATH=accounts, HOME="/elsewhere", SHELL="/bin/sh")
+    home, directory = (text.format(root=tmp_path / "root", here=Path.cwd()) for text in (home, directory))
+    assert (done.stdout, done.stderr) == (f"{home}\n{directory}\n", "")
+
+
+def test_sudo_names_a_home_that_it_cannot_enter_and_an_unknown_user(accounts: str, tmp_path: Path) -> None:
+    shell = f"{tmp_path}/setpriv"
+    Path(shell).write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
+    Path(shell).chmod(0o755)
+    done = run("sudo", "-iu", "lost", "echo $USER", PATH=accounts, SHELL="/bin/sh")
+    assert (done.stdout, done.stderr) == ("lost\n", f"sudo: unable to change directory to {tmp_path}/missing\n")
+    done = run("sudo", "-i", "-u", "nobody-knows", "true", PATH=accounts)
+    assert (done.returncode, done.stderr) == (1, "sudo: unknown user nobody-knows\n")
+
+
 def test_sudo_ends_with_the_status_of_the_command() -> None:
     assert run("sudo", "sh", "-c", "exit 7").returncode == 7
 

@@ -168,6 +168,11 @@ def test_modules_are_listed_and_cannot_be_removed(lab: Lab) -> None:
     assert {"tcp_bbr", "tcp_cubic", "sch_fq_codel", "sch_netem", "8021q"} <= names and "tcp_probe" not in names
 
 
+def test_a_login_by_sudo_begins_in_roots_home(lab: Lab) -> None:
+    assert lab["h1"].run("cd /tmp; sudo -i pwd; sudo -H sh -c 'echo $HOME'; pwd") == "/root\n/root\n/tmp\n"
+    assert lab["h1"].run("cd /tmp; echo pwd | sudo -i") == "/root\n"
+
+
 def test_sudo_lists_what_root_may_do(lab: Lab) -> None:
     assert lab["h1"].run("sudo -l").splitlines()[-1].split()[-1] == "ALL"
     assert lab["h1"].run("sudo -nl && echo yes").splitlines()[-1] == "yes"
