@@ -84,12 +84,16 @@ class AgentProcess:
 
     def wait_until_ready(self) -> None:
         """Wait until the agent has started, at most BOOT_PATIENCE_S s of wall-clock time; return at once if it has.
-        Ends the agent and raises RunError if it does not start.
+        Ends the agent and raises RunError, with the machine's load and the end of the log, if it does not start.
         """
         if self._ready:
             return
         try:
             self.receive(BOOT_PATIENCE_S)
+        except NoAnswerError:
+            error = self._late_error()
+            self.close()
+            raise error from None
         except BaseException:
             self.close()
             raise
@@ -219,6 +223,17 @@ class AgentProcess:
         its log.
         """
         return RunError(f"{self.description} has ended. {reason_of_end(self.folder, self.log)}")
+
+    def _late_error(self) -> RunError:
+        """Return, and do not raise, a RunError saying that the agent has not started in time, with the machine's load,
+        advice and the end of the log.
+        """
+        load = f"a load average of {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} CPUs"
+        return RunError(
+            f"{self.description} has not started within {BOOT_PATIENCE_S:.0f} s. The usual reason is a busy machine; this one "
+            f"has {load}. End other programs and runs, and try again; if the load is not above the number of CPUs, "
+            f"`netlab doctor` says what else is wrong. {reason_of_end(self.folder, self.log)}"
+        )
 
 
 def reason_of_end(folder: Path, log: Path) -> str:

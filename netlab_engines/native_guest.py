@@ -94,7 +94,7 @@ class NativeGuest(AgentProcess):
                 continue
             self._resources.callback(peer.close)
             return peer
-        raise self._end_error()
+        raise self._late_error() if self.process.poll() is None else self._end_error()
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """End the agent by closing the sockets to it, because it may run as another user, to whom no signal can be
