@@ -76,17 +76,33 @@ def test_mistakes_are_reported_with_exit_code_1(mnexec: Path, arguments: list[st
     assert done.returncode == 1 and says in done.stderr
 
 
+NEW_NETWORK = """
+    mount -t sysfs sysfs /sys
+    {mnexec} -n sleep 20 & child=$!
+    for _ in $(seq 200); do [ "$(cat /proc/$child/comm)" = sleep ] && break; sleep 0.05; done
+    ip link add kept type dummy 2>/dev/null || ip link add kept type veth peer name kept2
+    echo "$(readlink /proc/self/ns/net) $(readlink /proc/$child/ns/net) $(readlink /proc/$child/ns/mnt)"
+    cat /proc/net/dev
+    for show in 'readlink /proc/self/ns/net /proc/self/ns/mnt' 'cat /proc/net/dev' 'ls /sys/class/net' pwd; do
+        echo --
+        {mnexec} -a $child $show
+    done
+    kill $child
+"""
+
+
 @pytest.mark.slow
 def test_a_new_network_has_no_interface_of_the_hosts_and_can_be_joined(mnexec: Path) -> None:
-    can = run("unshare", "--map-root-user", "--net", "--mount", mnexec, "-n", "true")
+    namespaces = ["unshare", "--map-root-user", "--net", "--mount"]
+    can = run(*namespaces, "unshare", "--net", "--mount", "mount", "-t", "sysfs", "sysfs", "/sys")
     if can.returncode != 0:
         pytest.skip(f"this machine lets no user have namespaces: {can.stderr.strip()}")
-    script = f"""
-        {mnexec} -n sleep 20 & sleep 0.5
-        ip link add kept type dummy 2>/dev/null || ip link add kept type veth peer name kept2
-        {mnexec} -a $! sh -c 'cat /proc/net/dev; ls /sys/class/net; pwd' | grep -c kept
-        ls /sys/class/net > /dev/null; grep -c kept /proc/net/dev; kill $!
-    """
-    done = run("unshare", "--map-root-user", "--net", "--mount", "sh", "-c", script)
-    inside, outside = done.stdout.split()
-    assert inside == "0" and int(outside) >= 1, done.stderr
+    done = run(*namespaces, "sh", "-c", NEW_NETWORK.format(mnexec=mnexec))
+    assert done.stderr == ""
+    outside, joined, devices, links, directory = done.stdout.split("--\n")
+    own, network, mounts, *seen_outside = outside.split()
+    assert network != own
+    assert joined.split() == [network, mounts]
+    assert "kept:" in seen_outside and "kept:" not in devices.split() and "lo:" in devices.split()
+    assert "kept" not in links.split() and "lo" in links.split()
+    assert directory.strip() == str(Path.cwd())
