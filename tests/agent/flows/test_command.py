@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import threading
 from pathlib import Path
@@ -50,11 +49,12 @@ def test_output_and_exit_code_of_a_command_are_reported(tmp_path: Path) -> None:
 
 def test_files_are_kept_and_the_commands_directory_is_not(tmp_path: Path) -> None:
     where = place(tmp_path, nodes={"h1": Node()}, number=77)
-    flow = CommandFlow(item("echo kept > a.txt; echo dropped > b.txt", saves=["a.txt", "c.txt"]), where)
+    flow = CommandFlow(item("pwd; echo kept > a.txt; echo dropped > b.txt", saves=["a.txt", "c.txt"]), where)
     run(flow)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.txt": "kept\n"}
     assert where.artifacts.unsaved == {"c.txt": "the command did not write it into its working directory"}
-    assert not Path(f"/tmp/netlab-{os.getpid()}-77").exists()
+    directory = Path(flow.totals()["stdout"].strip())
+    assert directory.parent == where.artifacts.work and not directory.exists()
 
 
 def test_a_command_that_has_not_ended_has_no_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
