@@ -141,8 +141,8 @@ class Designs(MeasuredTables):
         return len(STATEMENT_VERDICTS) - 1
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a list of five parts, or on a `ChosenDesign`."""
-        found = answer if isinstance(answer, ChosenDesign) else _parse(answer)
+        """Return the verdict on a list of five parts."""
+        found = _parse(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
 
     def _tables(self, answer: object) -> dict[str, pd.DataFrame]:

@@ -318,10 +318,10 @@ class Repetition(Build):
         return result
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a list of four parts, or on a `RepeatedMeasurement` that a grader made of it; if the
-        copy has a statement, the message about a right answer also says where the theoretical value lies.
+        """Return the verdict on a list of four parts; if the copy has a statement, the message about a right answer also
+        says where the theoretical value lies.
         """
-        found = answer if isinstance(answer, RepeatedMeasurement) else parse_answer(answer, self._parts, self.words)
+        found = parse_answer(answer, self._parts, self.words)
         if isinstance(found, str):
             return self._result(Status.FAILED, found)
         result = super()._judge(found)
@@ -336,7 +336,7 @@ class Repetition(Build):
         """Return a sentence on a verdict that is not the one of the student's own interval, or on a table whose values
         are below what is possible, or are others when some of its seeds are run again; "" if there are none.
         """
-        found = answer if isinstance(answer, RepeatedMeasurement) else parse_answer(answer, self._parts, self.words)
+        found = parse_answer(answer, self._parts, self.words)
         if isinstance(found, str):
             return ""
         if not self._follows_from_interval(found):

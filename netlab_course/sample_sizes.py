@@ -132,10 +132,10 @@ class SampleSize(MeasuredTables):
         return len(WORDS) - 1
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a list of five parts, or on a `PlannedSample`; the message about a right answer also
-        says where the theoretical value lies.
+        """Return the verdict on a list of five parts; the message about a right answer also says where the theoretical
+        value lies.
         """
-        found = answer if isinstance(answer, PlannedSample) else _parse(answer)
+        found = _parse(answer)
         if isinstance(found, str):
             return self._result(Status.FAILED, found)
         result = super()._judge(found)

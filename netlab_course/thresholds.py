@@ -109,10 +109,10 @@ class Threshold(MeasuredTables):
         ]
 
     def _judge(self, answer: object) -> Result:
-        """Return the verdict on a list of four parts, or on a `FoundThreshold`; the message about a right answer also
-        says whether the rule gives the same number.
+        """Return the verdict on a list of four parts; the message about a right answer also says whether the rule gives
+        the same number.
         """
-        found = answer if isinstance(answer, FoundThreshold) else _parse(answer)
+        found = _parse(answer)
         if isinstance(found, str):
             return self._result(Status.FAILED, found)
         result = super()._judge(found)

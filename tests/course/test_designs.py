@@ -13,7 +13,7 @@ import pytest
 import netlab as nl
 from netlab.runs.replications import table_of
 from netlab_course.checks import Status
-from netlab_course.designs import Designs, sums
+from netlab_course.designs import ChosenDesign, Designs, sums
 from netlab_course.statements import Statement
 from tests.chapters.checking import count_tries, failure_text, passes
 from tests.fake_runs import FakeRun, no_replay, replay_of
@@ -160,6 +160,10 @@ def test_an_answer_of_the_wrong_form_is_reported(place: int, part: object, words
     answer[place] = part
     assert words in failure_text(CHECK, answer)
     assert "a list of five" in failure_text(CHECK, answer[:4])
+
+
+def test_parts_that_were_never_checked_are_no_answer() -> None:
+    assert "expected a list of five" in failure_text(CHECK, ChosenDesign(*work()))
 
 
 def test_wrong_verdicts_are_counted_and_conditions_are_judged_alone_as_a_grader_does() -> None:

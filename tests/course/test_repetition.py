@@ -18,7 +18,7 @@ from netlab_course import replays
 from netlab_course.chapters import incast, tcp_beside_udp
 from netlab_course.chapters.opening import judging_checks
 from netlab_course.checks import Status
-from netlab_course.repeated_measurements import figure_numbers
+from netlab_course.repeated_measurements import RepeatedMeasurement, figure_numbers
 from netlab_course.repetition import Repetition
 from netlab_course.statements import Statement
 from tests.chapters.checking import count_tries, failure_text, passes
@@ -281,6 +281,12 @@ def test_answer_of_the_wrong_form_is_reported(place: int, answer: object, words:
     given[place] = answer
     assert words in failure_text(some_check(), given)
     assert "a list of four" in failure_text(some_check(), given[:3])
+
+
+def test_parts_that_were_never_checked_are_no_answer() -> None:
+    table, interval, figure, verdict = work(some_check())
+    parts = RepeatedMeasurement(table, interval, figure_numbers(figure), verdict)
+    assert "expected a list of four" in failure_text(some_check(), parts)
 
 
 def test_a_figure_as_pandas_draws_it_passes() -> None:

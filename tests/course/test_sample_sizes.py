@@ -13,7 +13,7 @@ import pytest
 import netlab as nl
 from netlab.runs.replications import table_of
 from netlab_course.checks import Status
-from netlab_course.sample_sizes import SampleSize
+from netlab_course.sample_sizes import PlannedSample, SampleSize
 from tests.chapters.checking import count_tries, failure_text, passes
 from tests.fake_runs import FakeRun, no_replay, replay_of
 
@@ -186,6 +186,10 @@ def test_an_answer_of_the_wrong_form_is_reported(place: int, part: object, words
     answer[place] = part
     assert words in failure_text(CHECK, answer)
     assert "a list of five" in failure_text(CHECK, answer[:4])
+
+
+def test_parts_that_were_never_checked_are_no_answer() -> None:
+    assert "expected a list of five" in failure_text(CHECK, PlannedSample(*work()))
 
 
 def test_wrong_words_are_counted_and_no_other_mistake() -> None:

@@ -12,7 +12,7 @@ import pytest
 import netlab as nl
 from netlab.runs.replications import table_of
 from netlab_course.checks import Status
-from netlab_course.thresholds import Threshold
+from netlab_course.thresholds import FoundThreshold, Threshold
 from tests.chapters.checking import count_tries, failure_text, passes
 from tests.fake_runs import FakeRun, no_replay, replay_of
 
@@ -102,6 +102,10 @@ def test_no_message_about_a_wrong_number_says_the_right_one() -> None:
 )
 def test_an_answer_of_the_wrong_form_is_reported(answer: object, words: str) -> None:
     assert words in failure_text(CHECK, answer)
+
+
+def test_parts_that_were_never_checked_are_no_answer() -> None:
+    assert "expected a list of four" in failure_text(CHECK, FoundThreshold(*RIGHT))
 
 
 def test_a_failed_run_is_reported() -> None:
