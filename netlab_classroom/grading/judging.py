@@ -154,7 +154,8 @@ class Examination:
         exercise by key.
         """
         self._job, self._edition, self._exercises = job, edition, exercises
-        self._laboratory = Laboratory(f"{job.seed}/{topic_of(job.source)}")
+        self._seed = f"{job.seed}/{topic_of(job.source)}"
+        self._laboratory = Laboratory(self._seed)
         self._probes: list[Any] = []
         self._transfers: list[tuple[Function, dict[str, Any]]] = []
         self._transfer_results: dict[int, dict[str, Any]] = {}
@@ -330,7 +331,7 @@ class Examination:
         """Return the seed (text) of the hidden cases of the exercise with this key: the seed of the grading, the
         chapter's topic and the key.
         """
-        return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
+        return f"{self._seed}/{key}"
 
     def _grade(self, mark: ExerciseMark, question: AnswerCell, exercise: Exercise, message: Mapping[str, Any]) -> None:
         """Compare the outcome of the answer to the exercise `question` in the sandbox (`message`, untrusted, with "value"
