@@ -14,20 +14,10 @@ METHODS = frozenset(["cmd", "cmdPrint", "sendCmd", "popen", "pexec"])
 """Methods of Mininet's hosts that take a command."""
 JOINING_METHODS = frozenset(["cmd", "cmdPrint", "sendCmd"])
 """Methods that join several words to a text for the host's shell; the others give each word to the program as it is."""
-FUNCTIONS = frozenset(
-    [
-        "quietRun",
-        "errRun",
-        "system",
-        "getoutput",
-        "getstatusoutput",
-        "run",
-        "call",
-        "check_call",
-        "check_output",
-        "Popen",
-    ]
-)
+FUNCTIONS = frozenset([
+    "quietRun", "errRun", "system", "getoutput", "getstatusoutput", "run", "call", "check_call", "check_output",
+    "Popen",
+])  # fmt: skip
 MODULES = frozenset(["os", "subprocess", "commands", "util"])
 FORMAT_FIELD = re.compile(r"%(?:\(\w+\))?[#0\- +]*[\d*]*(?:\.[\d*]+)?[a-zA-Z]")
 FIELD = re.compile(r"\{[^{}]*\}")

@@ -21,26 +21,10 @@ END_OF_CASE = re.compile(r";;&?|;&")
 WORD_END = frozenset(" \t\n;&|()<>")
 PROGRAM = re.compile(r"[A-Za-z][\w.+-]*\Z")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
-BEFORE_COMMAND = frozenset(
-    [
-        "{",
-        "do",
-        "then",
-        "else",
-        "elif",
-        "if",
-        "while",
-        "until",
-        "!",
-        "time",
-        "coproc",
-        "exec",
-        "nohup",
-        "setsid",
-        "command",
-        "builtin",
-    ]
-)
+BEFORE_COMMAND = frozenset([
+    "{", "!", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc",
+    "exec", "nohup", "setsid", "command", "builtin",
+])  # fmt: skip
 NO_COMMAND = frozenset(["}", "for", "select", "done", "fi", "in"])
 OPTIONS_WITH_VALUE = {
     "sudo": frozenset(["-u", "-g", "-p", "-h", "-C", "-U"]),
