@@ -35,7 +35,8 @@ from netlab_engines.protocol.requests import AllRequests
 from netlab_engines.protocol.session import OnMessage, OnWait, requests_via
 
 MEMORY_MB = 1024
-START_NS = 1_700_000_000_000_000_000
+BOOT_TIME_NS = 1_700_000_000_000_000_000
+"""The time in ns since 1970 that a guest's clock shows when it boots."""
 BOOT_PATIENCE_S = 60.0
 LOG_LINES = 15
 
@@ -272,7 +273,7 @@ class Guest(AgentProcess):
     calls : int
         The number of system calls at one time that take no network time; each further call takes 10 µs. With 0 no call takes
         time, and a program that polls never ends.
-    start_ns : int
+    program_start_ns : int
         The network time that the start of a program takes, in ns.
     pin : bool
         Reserve a CPU from the start, if one is free; else `pin()` does.
@@ -295,7 +296,7 @@ class Guest(AgentProcess):
         kernel: PocketKernel,
         *,
         calls: int = 0,
-        start_ns: int = 0,
+        program_start_ns: int = 0,
         pin: bool = False,
         program: str = PROGRAM,
         packages: Sequence[str] | None = None,
@@ -323,17 +324,19 @@ class Guest(AgentProcess):
             cpu = self._pin.cpu if pin else some_cpu
             may_read = "" if readable is None else ":".join([*readable, str(kernel.path.parent)])
             may_write = ":".join([str(self.directory), *shared])
-            self._boot([str(os.getpid()), str(cpu), may_write, may_read], calls, start_ns, memory_mb, slot)
+            self._boot([str(os.getpid()), str(cpu), may_write, may_read], calls, program_start_ns, memory_mb, slot)
         except BaseException:
             self.close()
             raise
 
-    def _boot(self, launcher_arguments: list[str], calls: int, start_ns: int, memory_mb: int, slot: int | None) -> None:
+    def _boot(
+        self, launcher_arguments: list[str], calls: int, program_start_ns: int, memory_mb: int, slot: int | None
+    ) -> None:
         """Start the kernel's process through netlab's launcher and open the two channels to it, which are closed with
         the guest; its first program and a link to this Python are put into the run's directory. `launcher_arguments`
-        are the parent's pid, the CPU, and the writable and readable paths; `calls`, `start_ns` (ns) and `memory_mb`
-        (MiB) are those of `__init__`. `slot` is the file descriptor of the CPU's lock, which the guest inherits, or
-        None.
+        are the parent's pid, the CPU, and the writable and readable paths; `calls`, `program_start_ns` (ns) and
+        `memory_mb` (MiB) are those of `__init__`. `slot` is the file descriptor of the CPU's lock, which the guest
+        inherits, or None.
         """
         # Links whose paths have no spaces, because the kernel splits its command line at spaces.
         python, init = self.directory / "python", self.directory / "guest.py"
@@ -348,11 +351,11 @@ class Guest(AgentProcess):
             "root=/dev/root rootfstype=hostfs rootflags=/ ro quiet con=null con0=null,fd:1",
             f"uml_dir={self.directory} umid=guest init={python}",
             *(["seccomp=auto"] if "seccomp" in self.kernel.capabilities else []),
-            f"time-travel=inf-cpu time-travel-start={START_NS} netlab_seed=0",
+            f"time-travel=inf-cpu time-travel-start={BOOT_TIME_NS} netlab_seed=0",
             # No devices of these kinds unless somebody adds them.
             "dummy.numdummies=0 bonding.max_bonds=0",
             f"netlab_channel={channel.fileno()} netlab_urgent={urgent.fileno()}",
-            f"netlab_calls={calls} netlab_exec_ns={start_ns}",
+            f"netlab_calls={calls} netlab_exec_ns={program_start_ns}",
             f"-- -I -S {init} {self.folder}",
         ]
         command = [sys.executable, "-I", "-S", launcher.__file__, *launcher_arguments, str(self.kernel.path)]

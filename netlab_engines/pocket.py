@@ -83,7 +83,7 @@ class PocketEngine:
             require(script_requirements())
         else:
             self.refuse(plan)
-        guest = Guest(self.kernel, calls=CALLS_PER_INSTANT, start_ns=PROGRAM_START_NS, pin=True, shared=shared)
+        guest = Guest(self.kernel, calls=CALLS_PER_INSTANT, program_start_ns=PROGRAM_START_NS, pin=True, shared=shared)
         guest.wait_until_ready()
         return guest
 
