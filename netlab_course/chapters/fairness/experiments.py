@@ -33,7 +33,7 @@ def random_start_scenario(network: Topology, pairs: Iterable[tuple[str, str]], c
     return Scenario(network, traffic, duration_s=settings.SECONDS, interval_s=1, seed=seed)
 
 
-def losses(run: Run) -> list[int]:
+def window_reductions(run: Run) -> list[int]:
     """Return the number of window reductions by each flow of a run after the warm-up, in the order of the flows."""
     late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
     # The slow-start threshold changes at each reduction, and only then.
@@ -57,7 +57,7 @@ def distances(runs: Mapping[tuple[str, str, float, int], Run]) -> pd.DataFrame:
     rows = []
     for (congestion, queue, far_ms, seed), run in runs.items():
         far_mbps, near_mbps = run.goodput_mbps(after_s=settings.WARM_UP_S)
-        (far_rtt_ms, near_rtt_ms), (far_losses, near_losses) = rtts_ms(run), losses(run)
+        (far_rtt_ms, near_rtt_ms), (far_reductions, near_reductions) = rtts_ms(run), window_reductions(run)
         rows.append(
             {
                 "congestion": congestion,
@@ -68,8 +68,8 @@ def distances(runs: Mapping[tuple[str, str, float, int], Run]) -> pd.DataFrame:
                 "near_mbps": near_mbps,
                 "far_rtt_ms": far_rtt_ms,
                 "near_rtt_ms": near_rtt_ms,
-                "far_losses": far_losses,
-                "near_losses": near_losses,
+                "far_reductions": far_reductions,
+                "near_reductions": near_reductions,
                 "part": far_mbps / (far_mbps + near_mbps),
                 "exponent": np.log(near_mbps / far_mbps) / np.log(far_rtt_ms / near_rtt_ms),
             }
@@ -163,8 +163,8 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
                 "": f"{NAMES[congestion]}, {queue}",
                 "queueing (ms)": f"{queueing_ms:.0f}",
                 "T far/near": f"{mine['far_rtt_ms'].mean() / mine['near_rtt_ms'].mean():.2f}",
-                "cuts far": f"{mine['far_losses'].mean():.0f}",
-                "cuts near": f"{mine['near_losses'].mean():.0f}",
+                "cuts far": f"{mine['far_reductions'].mean():.0f}",
+                "cuts near": f"{mine['near_reductions'].mean():.0f}",
                 "both (Mbit/s)": f"{(mine['far_mbps'] + mine['near_mbps']).mean():.2f}",
                 "exponent": f"{interval(mine['exponent']):.1f}",
             }

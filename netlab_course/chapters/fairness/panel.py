@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from netlab import plots, theory
 from netlab.plots.theme import COLOURS
 from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider, toggle
-from netlab_course.chapters.fairness.experiments import NAMES, losses, random_start_scenario, rtts_ms
+from netlab_course.chapters.fairness.experiments import NAMES, random_start_scenario, rtts_ms, window_reductions
 from netlab_course.chapters.fairness.settings import (
     FAR_MS,
     NEAR_MS,
@@ -50,11 +50,11 @@ def _show(result: Any, settings: Settings) -> go.Figure:
     """
     congestion, queue = "cubic" if settings["cubic"] else "reno", settings["queue"]
     far_mbps, near_mbps = result.goodput_mbps(after_s=WARM_UP_S)
-    (far_ms, near_ms), (far_cuts, near_cuts) = rtts_ms(result), losses(result)
+    (far_ms, near_ms), (far_reductions, near_reductions) = rtts_ms(result), window_reductions(result)
     part = far_mbps / (far_mbps + near_mbps)
     detail = (
         f"{settings['far_ms']} ms, {settings['room_packets']} packets, draw {settings['draw']}<br>"
-        f"cuts: h1 {far_cuts}, h2 {near_cuts}"
+        f"cuts: h1 {far_reductions}, h2 {near_reductions}"
     )
 
     def share(loss_kind: str) -> Callable[[float], float]:

@@ -57,7 +57,7 @@ def test_cost_of_distance_lies_near_its_exponent(congestion: str, queue: str, he
     }
     found = experiments.distances(nl.sweep(scenarios))
     agrees("exponent", found["exponent"].mean(), theory.RTT_EXPONENTS[congestion, heard], absolute=0.6)
-    cuts = found["near_losses"].sum() / found["far_losses"].sum()
+    cuts = found["near_reductions"].sum() / found["far_reductions"].sum()
     sent = found["near_mbps"].sum() / found["far_mbps"].sum()
     agrees("near cuts / far cuts", cuts, 1.0 if heard == "synchronized" else sent, relative=0.4)
 
