@@ -48,7 +48,7 @@ def free_at_interrupts() -> None:
         command is sent.
         """
         if getattr(self, "interrupts_seen", Interrupts.number) != Interrupts.number:
-            free(self)
+            make_idle(self)
         self.interrupts_seen = Interrupts.number
         # An interrupt between the write and the note that the host is busy would leave a host that only looks idle.
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -68,14 +68,14 @@ def free_at_interrupts() -> None:
         except BaseException:
             # The script's own handler of a signal may raise any exception.
             if Interrupts.number != seen:
-                free(self)
+                make_idle(self)
             raise
 
     mininet.node.Node.sendCmd = send_command
     mininet.node.Node.waitOutput = wait_output
 
 
-def free(node: Any) -> None:
+def make_idle(node: Any) -> None:
     """Interrupt the command that runs in the shell of a Mininet node, if there is one, and wait for an idle shell, at
     most for a few seconds of network time; the output is discarded, and then the node counts as idle for Mininet. If no
     prompt comes, because a command ignores interrupts, the node stays busy. Nothing happens if the node has no shell.
