@@ -23,7 +23,7 @@ from netlab.measure.artifacts import SUFFIX
 from netlab.measure.results import Run
 from netlab.runs.scenario import Scenario
 
-LIMIT_BYTES = 1 << 30
+MAX_CACHE_BYTES = 1 << 30
 EXCLUDED_SUBPACKAGES = ("commands", "plots", "runs", "theory", "widgets")
 """Subpackages of netlab that decide no number once the plan is made. All others count, and each engine adds its own code."""
 
@@ -31,7 +31,7 @@ EXCLUDED_SUBPACKAGES = ("commands", "plots", "runs", "theory", "widgets")
 class RunCache:
     """The cached runs in the directory `runs` of netlab's cache; `prune` leaves at most `limit_bytes` bytes."""
 
-    def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
+    def __init__(self, limit_bytes: int = MAX_CACHE_BYTES) -> None:
         """Use the directory `runs` of netlab's cache, of which `prune` keeps at most `limit_bytes` bytes."""
         self.directory = cache.root() / "runs"
         self.limit_bytes = limit_bytes
