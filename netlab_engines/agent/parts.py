@@ -1,5 +1,5 @@
-"""Test which parts that netlab needs this machine's kernel has, with the messages that the agent sends to build a
-network.
+"""Test which of the kernel's parts that netlab needs work on this machine: send the kernel the messages with which the
+agent builds a network.
 
 Each test has a network namespace of its own with a loopback device, which accepts every queue discipline. So tests do
 not affect each other or the machine. If root runs a test, the kernel loads the module of the part, if it has one.
