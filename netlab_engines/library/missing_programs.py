@@ -1,4 +1,4 @@
-"""The error about what needs a program in a host, which the library kernel does not have, and where programs run."""
+"""The error about a part of an experiment that needs programs in hosts, which the library engine does not have."""
 
 import sys
 
@@ -14,5 +14,5 @@ def programs_needed(consequence: str, details: str = "") -> NotHereError:
         advice = "They run in JupyterLab on Linux (`netlab lab`) with the same notebook."
     else:
         reason = "The library engine has no programs"
-        advice = "Use engine='pocket' for it, or engine='native', as root, if this is not x86-64."
+        advice = "Use engine='pocket' for this experiment, or engine='native', as root, on a machine other than x86-64."
     return NotHereError(" ".join(part for part in (f"{reason}, so {consequence}.", details, advice) if part))
