@@ -83,22 +83,26 @@ def _link_differences(given: Sequence[Mapping[str, Any]], required: Sequence[Map
     or superfluous.
     """
     rest = list(given)
-    pairs: dict[int, Mapping[str, Any]] = {}
-    for place, right in enumerate(required):
-        same_ends = (index for index, item in enumerate(rest) if {item["a"], item["b"]} == {right["a"], right["b"]})
-        found = next(same_ends, None)
-        if found is not None:
-            pairs[place] = rest.pop(found)
-    if len(given) != len(required):
-        yield f"link: {len(given)} in place of {len(required)}"
+    partners = [_take_link(rest, right["a"], right["b"]) for right in required]
+    if len(given) == len(required):
+        # Only now is it known which links have no partner with the same ends.
+        partners = [rest.pop(0) if partner is None else partner for partner in partners]
     else:
-        alone = [place for place in range(len(required)) if place not in pairs]
-        pairs.update(zip(alone, rest, strict=True))
-    for place, item in sorted(pairs.items()):
-        right = required[place]
+        yield f"link: {len(given)} in place of {len(required)}"
+    for item, right in zip(partners, required, strict=True):
+        if item is None:
+            continue
         is_turned = (item["a"], item["b"]) == (right["b"], right["a"])
         seen, wanted = (_seen_from(link, right["a"]) for link in (item, right)) if is_turned else (item, right)
         yield from _field_differences(seen, wanted, f"link {seen['a']}-{seen['b']}")
+
+
+def _take_link(links: list[Mapping[str, Any]], a: str, b: str) -> Mapping[str, Any] | None:
+    """Remove the first link between the nodes `a` and `b` from `links`, dicts of a scenario file, and return it; None
+    if there is none.
+    """
+    found = next((index for index, link in enumerate(links) if {link["a"], link["b"]} == {a, b}), None)
+    return None if found is None else links.pop(found)
 
 
 def _seen_from(link: Mapping[str, Any], end: str) -> dict[str, Any]:
