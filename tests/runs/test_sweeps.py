@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
-import uuid
-from collections.abc import Iterator
 from concurrent import futures
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,152 +13,19 @@ import pytest
 
 import netlab as nl
 from netlab import engines
-from netlab.base.errors import Interrupted, NetlabError, NotHereError, RunError, ScenarioError
-from netlab.engines import OnProgress, Requirement, cancelled_error
+from netlab.base.errors import NetlabError, NotHereError, ScenarioError
 from netlab.runs import cache as run_cache
 from netlab.runs import sweeps
 from netlab.runs.cache import RunCache
-from netlab.runs.sweeps import SweepError, SweepInterrupted
+from netlab.runs.sweeps import SweepError
 from netlab_engines import selection
+from tests.runs.fake_engine import TOPOLOGY, FakeEngine, offered_mbps, udp
 
-TOPOLOGY = nl.topologies.dumbbell(pairs=1)
-PATIENCE_S = 60.0
-
-
-def udp(rate_mbps: float, **settings: Any) -> nl.Scenario:
-    """Return a scenario with one UDP flow; the fake engine delivers all of it."""
-    return nl.Scenario(TOPOLOGY, [nl.Udp("h1", "h2", rate_mbps=rate_mbps)], duration_s=10, **settings)
-
-
-class FakeEngine:
-    """Delivers what is offered; leaves a file for each run in `log`; fails above `fails_above_mbps`."""
-
-    name = "fake"
-    clock = "virtual"
-
-    def __init__(self, log: Path, fails_above_mbps: float = 1000.0) -> None:
-        self.log = log
-        self.fails_above_mbps = fails_above_mbps
-        self.kernel_hash = "none"
-
-    def fingerprint(self) -> str:
-        return self.kernel_hash
-
-    def requirements(self) -> list[Requirement]:
-        return []
-
-    def execute(
-        self, plan: dict[str, Any], *, on_progress: OnProgress, cancel: threading.Event | None = None
-    ) -> dict[str, Any]:
-        del on_progress
-        item = plan["traffic"][0]
-        (self.log / uuid.uuid4().hex).touch()
-        self.work(item["rate_mbps"], cancel)
-        if item["rate_mbps"] > self.fails_above_mbps:
-            raise RunError(f"{item['rate_mbps']:g} Mbit/s is too much for a fake.")
-        count = round(item["rate_mbps"] * 1e6 * plan["duration_s"] / 8000)
-        return {
-            "flows": [
-                {
-                    "flow": item["label"],
-                    "sent_datagrams": count,
-                    "received_datagrams": count,
-                    "sent_bytes": 1000 * count,
-                    "received_bytes": 1000 * count,
-                    "throughput_bytes": 1028 * count,
-                    "timely_datagrams": count,
-                    "timely_bytes": 1000 * count,
-                    "timely_throughput_bytes": 1028 * count,
-                    "timely_last_s": plan["duration_s"],
-                    "first_s": 0.0,
-                    "last_s": plan["duration_s"],
-                    "duplicates": 0,
-                    "reordered": 0,
-                    "jitter_ms": 0.0,
-                    "delay_min_ms": 1.0,
-                    "delay_mean_ms": 1.0,
-                    "delay_max_ms": 1.0,
-                    "receiver_drops": 0,
-                }
-            ],
-            "streams": [],
-            "datagrams": [],
-            "queues": [],
-            "engine": {"engine": "fake", "clock": "virtual"},
-            "kernel": "0",
-            "python": "0",
-            "tc": {},
-        }
-
-    def work(self, rate_mbps: float, cancel: threading.Event | None) -> None:
-        """Takes no time."""
-
-    def runs(self) -> int:
-        return len(list(self.log.iterdir()))
-
-
-class StuckEngine(FakeEngine):
-    """Above `stuck_above_mbps` it never comes to an end but by being cancelled."""
-
-    def __init__(self, log: Path, stuck_above_mbps: float) -> None:
-        super().__init__(log)
-        self.stuck_above_mbps = stuck_above_mbps
-        self.stuck = threading.Event()
-        self.stopped: list[float] = []
-
-    def work(self, rate_mbps: float, cancel: threading.Event | None) -> None:
-        if rate_mbps <= self.stuck_above_mbps:
-            return
-        self.stuck.set()
-        assert cancel is not None and cancel.wait(PATIENCE_S), "the run was waited for instead of cancelled"
-        self.stopped.append(rate_mbps)
-        raise cancelled_error()
-
-
-@contextmanager
-def interrupted_after(*events: threading.Event) -> Iterator[None]:
-    """Press Ctrl-C once when all these events have happened."""
-    noticed = threading.Event()
-
-    def handler(_signal: int, _frame: object) -> None:
-        if not noticed.is_set():
-            noticed.set()
-            raise KeyboardInterrupt
-
-    def interrupt() -> None:
-        if all(event.wait(PATIENCE_S) for event in events):
-            # A signal that comes just before the main thread falls asleep does not wake it.
-            while not noticed.wait(0.01):
-                os.kill(os.getpid(), signal.SIGINT)
-
-    before = signal.signal(signal.SIGINT, handler)
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
-        signal.signal(signal.SIGINT, before)
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    directory = tmp_path / "log"
-    directory.mkdir()
-    return directory
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def cached_files() -> list[Path]:
     return sorted(RunCache().directory.glob("*.json"))
-
-
-def offered_mbps(run: nl.Run) -> float:
-    return float(run.scenario["traffic"][0]["rate_mbps"])
 
 
 def test_runs_come_in_the_order_and_under_the_labels_given(log: Path) -> None:
@@ -263,56 +125,10 @@ def test_mistakes_stop_a_sweep_before_it_starts(log: Path) -> None:
     assert engine.runs() == 0
 
 
-class FirstDone:
-    """Hears of a sweep's progress; `event` is set when the first run has been counted, so all are submitted."""
-
-    def __init__(self) -> None:
-        self.event = threading.Event()
-
-    def __call__(self, done: float, _whole: float) -> None:
-        if done == 1:
-            self.event.set()
-
-
 def test_mistake_shared_by_all_scenarios_is_reported_once() -> None:
     with pytest.raises(ScenarioError, match="scenario 1 and 2 more: .*rate_mbps") as raised:
         nl.sweep({number: udp(-1, seed=number) for number in (1, 2, 3)})
     assert len(raised.value.problems) == 1
-
-
-def test_interruption_ends_running_guests_and_keeps_finished_runs(log: Path) -> None:
-    """Ctrl-C while the second of two is in flight: the first is there, the next sweep runs only the other."""
-    engine, first_done = StuckEngine(log, stuck_above_mbps=1), FirstDone()
-    with futures.ThreadPoolExecutor(1) as pool:
-        with (
-            interrupted_after(first_done.event, engine.stuck),
-            pytest.raises(SweepInterrupted, match="1 of 2 runs had finished") as caught,
-        ):
-            nl.sweep({"first": udp(1), "second": udp(2)}, engine=engine, executor=pool, progress=first_done)
-        assert pool.submit(int, "7").result() == 7, "whoever made an executor closes it"
-    assert list(caught.value.runs) == ["first"]
-    assert engine.stopped == [2]
-    quick = FakeEngine(log)
-    ran = quick.runs()
-    assert len(nl.sweep([udp(1), udp(2)], engine=quick)) == 2
-    assert quick.runs() == ran + 1
-
-
-@pytest.mark.parametrize("where", ["netlab.runs.sweeps._tasks", "netlab.runs.cache.RunCache.load"])
-def test_interruption_before_the_first_run_is_reported_in_a_sentence(
-    where: str, log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While kernels and kept runs are read: a notebook shows the student's line, and none of pathlib's."""
-
-    def stop(*_given: object) -> None:
-        raise KeyboardInterrupt
-
-    engine = FakeEngine(log)
-    monkeypatch.setattr(where, stop)
-    with pytest.raises(SweepInterrupted, match="0 of 1 runs") as caught:
-        nl.repeat(udp(1), seeds=1, engine=engine)
-    shown = caught.value._render_traceback_()
-    assert len(shown) == 3 and "nl.repeat(udp(1)" in shown[0]
 
 
 def test_error_of_netlab_itself_is_reported_with_its_traceback() -> None:
@@ -327,33 +143,6 @@ def test_error_of_netlab_itself_is_reported_with_its_traceback() -> None:
     assert fast == "  - fast: 9 Mbit/s is too much" and slow == "  - slow: TypeError: unsupported operand"
     assert trace[0] == "Traceback (most recent call last):" and "raise broken" in "".join(trace)
     assert "Traceback" not in str(SweepError({}, {"fast": NetlabError("9 Mbit/s is too much")}))
-
-
-def test_interruption_promises_no_run_of_a_class_of_ones_own() -> None:
-    assert (
-        str(SweepInterrupted({}, 3, kept=False))
-        == "the sweep was stopped; 0 of 3 runs had finished, and runs of classes of your own are not kept."
-    )
-
-
-def test_interruption_of_a_single_run_is_reported_in_a_sentence(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*_given: object, **_named: object) -> None:
-        raise KeyboardInterrupt
-
-    engine = FakeEngine(log)
-    monkeypatch.setattr(engine, "execute", stop)
-    with pytest.raises(KeyboardInterrupt, match="the run was stopped") as caught:
-        nl.run(udp(1), engine=engine)
-    assert isinstance(caught.value, Interrupted) and len(caught.value._render_traceback_()) == 3
-
-
-def test_interruption_leaves_none_of_the_sweeps_own_threads(log: Path) -> None:
-    """Runs that have started are cancelled, and the others never start."""
-    engine, first_done = StuckEngine(log, stuck_above_mbps=1), FirstDone()
-    with interrupted_after(first_done.event, engine.stuck), pytest.raises(SweepInterrupted, match="1 of 4 runs"):
-        nl.sweep([udp(1), udp(2), udp(3), udp(4)], engine=engine, progress=first_done)
-    assert len(engine.stopped) == engine.runs() - 1
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("sweep")]
 
 
 def test_progress_counts_runs_and_those_from_the_cache(log: Path) -> None:
