@@ -139,32 +139,30 @@ def notebook_drawing(network: Topology) -> dict[str, Any]:
 
 def _layout(network: Topology) -> dict[str, tuple[float, float]]:
     """Return each node's place (x, y) in units of a link, as wide as possible, its first host left; parts go below."""
-    near: dict[str, list[str]] = {node: [] for node in network.nodes}
+    neighbours: dict[str, list[str]] = {node: [] for node in network.nodes}
     for link in network.links:
-        near[link.a].append(link.b)
-        near[link.b].append(link.a)
+        neighbours[link.a].append(link.b)
+        neighbours[link.b].append(link.a)
     place: dict[str, tuple[float, float]] = {}
-    below = 0.0
+    top = 0.0
     for first in network.nodes:
         if first in place:
             continue
-        piece = _links_from(first, near)
-        names = [node for node in network.nodes if node in piece]
-        between = np.array(
-            [[far[node] for node in names] for far in (_links_from(node, near) for node in names)], float
-        )
-        points = _rotate(_spread_points(between))
-        joined = np.argwhere(np.triu(between == 1))
+        reached = _links_from(first, neighbours)
+        names = [node for node in network.nodes if node in reached]
+        distances = [_links_from(node, neighbours) for node in names]
+        links_between = np.array([[distance[node] for node in names] for distance in distances], float)
+        points = _rotate(_spread_points(links_between))
+        joined = np.argwhere(np.triu(links_between == 1))
         lengths = np.linalg.norm(points[joined[:, 0]] - points[joined[:, 1]], axis=1)
         points = points / (lengths.mean() if len(lengths) else 1.0)
         if np.ptp(points[:, 1]) < 0.1:
             points[:, 1] = 0  # a chain: the iteration straightens it too slowly
         else:
-            points = _straighten_row(
-                points, between, [names.index(node) for node in _row(network, near) if node in piece]
-            )
-        points[:, 1] += below - points[:, 1].max()
-        below = points[:, 1].min() - 1
+            row = [names.index(node) for node in _row(network, neighbours) if node in reached]
+            points = _straighten_row(points, links_between, row)
+        points[:, 1] += top - points[:, 1].max()
+        top = points[:, 1].min() - 1
         place |= {
             node: (round(float(x), 4) + 0.0, round(float(y), 4) + 0.0)
             for node, (x, y) in zip(names, points, strict=True)
@@ -172,11 +170,13 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
     return place
 
 
-def _links_from(node: str, near: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return the number of links from `node` to each node that it reaches, by name; `near` has all their neighbours."""
+def _links_from(node: str, neighbours: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Return the number of links from `node` to each node that it reaches, by name; `neighbours` has those of each
+    node.
+    """
     found, waiting = {node: 0}, [node]
     for current in waiting:
-        for neighbour in near[current]:
+        for neighbour in neighbours[current]:
             if neighbour not in found:
                 found[neighbour] = found[current] + 1
                 waiting.append(neighbour)
@@ -232,9 +232,9 @@ def _majorize(points: Array, links_between: Array, row: Sequence[int]) -> Array:
     return centred
 
 
-def _row(network: Topology, near: Mapping[str, Sequence[str]]) -> list[str]:
+def _row(network: Topology, neighbours: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the longest row of routers, each linked only to the next, from each node's neighbours; [] if below 3."""
-    routers = {node: [other for other in near[node] if other in network.routers] for node in network.routers}
+    routers = {node: [other for other in neighbours[node] if other in network.routers] for node in network.routers}
     ends = [node for node, others in routers.items() if len(set(others)) == 1]
     longest: list[str] = []
     for end in ends:
@@ -269,8 +269,7 @@ def _straighten_row(points: Array, links_between: Array, row: Sequence[int]) -> 
 
 def _name_place(node: str, network: Topology, place: Mapping[str, tuple[float, float]]) -> str:
     """Return Plotly's word for the position of a node's name: below, above, or at a corner without a link."""
-    points = np.array(list(place.values()))
-    pixels = np.array([TYPICAL_WIDTH_PX / max(np.ptp(points[:, 0]), 1.0), PIXELS_PER_LINK])
+    pixels = _scale_px(place, TYPICAL_WIDTH_PX)
     others = [link.b if link.a == node else link.a for link in network.links if node in (link.a, link.b)]
     ways = [(np.array(place[other]) - np.array(place[node])) * pixels for other in others]
     room = {}
@@ -288,8 +287,7 @@ def _label_shift(
     """Return the shift (x, y) in pixels that moves a link's label, the text `lines`, off its line to the side with more
     room; append the label's place to `labels`.
     """
-    points = np.array(list(place.values()))
-    pixels = np.array([TYPICAL_WIDTH_PX / max(np.ptp(points[:, 0]), 1.0), PIXELS_PER_LINK])
+    pixels = _scale_px(place, TYPICAL_WIDTH_PX)
     at = {node: np.array(where) * pixels for node, where in place.items()}
     start, along = at[link.a], at[link.b] - at[link.a]
     normal = np.array([-along[1], along[0]]) / np.linalg.norm(along)
@@ -312,8 +310,12 @@ def _label_shift(
 
 def _narrow_length_px(link: Any, place: Mapping[str, tuple[float, float]]) -> float:
     """Return the length in pixels of a link between nodes at these places, in a window of 900 pixels."""
-    pixels = np.array([NARROW_WIDTH_PX / max(np.ptp([x for x, _ in place.values()]), 1.0), PIXELS_PER_LINK])
-    return float(np.linalg.norm((np.array(place[link.b]) - place[link.a]) * pixels))
+    return float(np.linalg.norm((np.array(place[link.b]) - place[link.a]) * _scale_px(place, NARROW_WIDTH_PX)))
+
+
+def _scale_px(place: Mapping[str, tuple[float, float]], width_px: float) -> Array:
+    """Return the pixels (x, y) of one unit of the nodes' places where the outermost nodes are `width_px` pixels apart."""
+    return np.array([width_px / max(np.ptp([x for x, _ in place.values()]), 1.0), PIXELS_PER_LINK])
 
 
 def _link_text(link: Any, room_px: float) -> str:
