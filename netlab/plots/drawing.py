@@ -26,7 +26,7 @@ NODE_PX = 34
 MAX_NAME_INSIDE = 4
 """Longer names are placed above or below their nodes, and so are all names of that network."""
 NAME_PX = 13
-CHARACTER_PX = 8
+CHARACTER_PX, LINE_PX = 8, 18
 MIN_LABEL_WIDTH = 18  # in characters
 NAME_SIDES = {
     "bottom center": -90,
@@ -50,7 +50,7 @@ def topology(
     network: Topology, title: str = "", *, link_names: Mapping[tuple[str, str], str] | None = None
 ) -> go.Figure:
     """Return a drawing of a network: hosts are circles, routers squares, switches diamonds;
-    links have rate, delay and queue, of each direction if they differ, and `link_names` by their two nodes.
+    links have rate, delay and queue, what one direction has alone behind its arrow, and `link_names` by their two nodes.
 
     Parameters
     ----------
@@ -119,11 +119,10 @@ def topology(
             hovertext=[_node_text(network, node, kind) for node in names],
             marker={"symbol": symbol, "size": NODE_PX if symbol != "diamond" else 40, "color": colour},
         )
-    height = 140 + PIXELS_PER_LINK * max(1.0, max(y for _, y in place.values()) - min(y for _, y in place.values()))
     figure.update_layout(
         template="netlab",
         title_text=title or None,
-        height=height,
+        height=140.0 + max(PIXELS_PER_LINK, _extent_px(place, figure.layout.annotations)),
         margin={"l": 40, "r": 40, "b": 40} if outside else {"l": 20, "r": 20, "b": 20},
         legend={"itemsizing": "trace", "itemclick": False, "itemdoubleclick": False},
     )
@@ -291,7 +290,7 @@ def _label_shift(
     at = {node: np.array(where) * pixels for node, where in place.items()}
     start, along = at[link.a], at[link.b] - at[link.a]
     normal = np.array([-along[1], along[0]]) / np.linalg.norm(along)
-    half_box = np.array([CHARACTER_PX / 2 * max(map(len, lines)), 9.0 * len(lines)])
+    half_box = np.array([CHARACTER_PX / 2 * max(map(len, lines)), LINE_PX / 2 * len(lines)])
     # On a narrow page, a label that is wider than the line between its nodes would be hidden behind them.
     clear_px = 6 if 2 * half_box[0] < _narrow_length_px(link, place) - NODE_PX else NODE_PX / 2
     shift = normal * (clear_px + np.abs(normal) @ half_box)
@@ -308,6 +307,18 @@ def _label_shift(
     return round(float(best[0]), 1), round(float(best[1]), 1)
 
 
+def _extent_px(place: Mapping[str, tuple[float, float]], labels: Sequence[Any]) -> float:
+    """Return the vertical distance in pixels between the outermost nodes or edges of labels, the annotations of links;
+    in a lower figure, Plotly would move the nodes closer together to show the labels.
+    """
+    heights_px = [PIXELS_PER_LINK * y for _, y in place.values()]
+    for label in labels:
+        half_px = LINE_PX / 2 * (label.text.count("<br>") + 1)
+        middle_px = PIXELS_PER_LINK * label.y + label.yshift
+        heights_px += [middle_px - half_px, middle_px + half_px]
+    return max(heights_px) - min(heights_px)
+
+
 def _narrow_length_px(link: Any, place: Mapping[str, tuple[float, float]]) -> float:
     """Return the length in pixels of a link between nodes at these places, in a window of 900 pixels."""
     return float(np.linalg.norm((np.array(place[link.b]) - place[link.a]) * _scale_px(place, NARROW_WIDTH_PX)))
@@ -319,16 +330,22 @@ def _scale_px(place: Mapping[str, tuple[float, float]], width_px: float) -> Arra
 
 
 def _link_text(link: Any, room_px: float) -> str:
-    """Return the label of a link: its properties, or those of each direction if they differ, in lines that fit into
+    """Return the label of a link: the properties of both directions, then those of one alone, in lines that fit into
     `room_px` pixels where they can; "" without properties.
     """
     forward, backward = _shape_words(link.forward), _shape_words(link.backward)
     if forward == backward:
         return "<br>".join(forward)
-    lines = []
+    shared = [word for word in forward if word in backward]
+    parts = [("", shared)] if shared else []
     for a, b, words in ((link.a, link.b, forward), (link.b, link.a, backward)):
-        unbroken = [word.replace(" ", "\N{NO-BREAK SPACE}") for word in words or ["unlimited"]]
-        text = f"{a}→{b}:\N{NO-BREAK SPACE}{', '.join(unbroken)}"
+        own = [word for word in words if word not in shared]
+        if own or not shared:
+            parts.append((f"{a}→{b}: ", own or ["unlimited"]))
+    lines = []
+    for start, words in parts:
+        text = ", ".join([start + words[0], *words[1:]]).replace(" ", "\N{NO-BREAK SPACE}")
+        text = text.replace(",\N{NO-BREAK SPACE}", ", ")
         lines += textwrap.wrap(text, max(MIN_LABEL_WIDTH, int(room_px / CHARACTER_PX)), break_long_words=False)
     return "<br>".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 

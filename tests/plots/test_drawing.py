@@ -32,12 +32,33 @@ def test_directions_that_differ_are_both_named():
     assert [a.text for a in figure.layout.annotations] == ["r1→h3: 5 Mbit/s,<br>100 packets<br>h3→r1: unlimited"]
 
 
+def test_what_both_directions_have_is_said_once():
+    link = Link("h1", "h2", rate_mbps=10, queue_packets=20, delay_ms=5, reverse={"delay_ms": 0, "aqm": "codel"})
+    (label,) = plots.topology(Topology(["h1", "h2"], links=[link])).layout.annotations
+    assert label.text == "10 Mbit/s, 20 packets<br>h1→h2: 5 ms<br>h2→h1: codel"
+
+
+def test_a_drawing_is_high_enough_for_its_labels():
+    """In a lower figure Plotly would move the nodes closer together, and the labels would cover them."""
+    slow = {"rate_mbps": 5, "queue_packets": 300, "delay_ms": 20, "reverse": {"rate_mbps": 7, "delay_ms": 9}}
+    around = [f"h{number}" for number in range(1, 6)]
+    figure = plots.topology(Topology(around, ["r1"], links=[Link(each, "r1", **slow) for each in around]))
+    ends_px = [
+        drawing.PIXELS_PER_LINK * label.y + label.yshift + sign * 9 * len(label.text.split("<br>"))
+        for label in figure.layout.annotations
+        for sign in (-1, 1)
+    ]
+    nodes_px = [drawing.PIXELS_PER_LINK * y for _, y in places(figure).values()]
+    assert max(ends_px) - min(ends_px) > max(nodes_px) - min(nodes_px)
+    assert figure.layout.height >= 140 + max(ends_px) - min(ends_px)
+
+
 def test_lines_of_a_label_fit_next_to_a_link_in_a_narrow_window():
     """Two links of a row whose directions differ: their labels would cover each other in one line each."""
     slow = {"rate_mbps": 5, "queue_packets": 300, "delay_ms": 20, "reverse": {"rate_mbps": None, "queue_packets": None}}
     row = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1", **slow), Link("r1", "h2", **slow)])
     first, second = plots.topology(row).layout.annotations
-    assert first.text == "h1→r1: 5 Mbit/s, 20 ms,<br>300 packets<br>r1→h1: 20 ms"
+    assert first.text == "20 ms<br>h1→r1: 5 Mbit/s,<br>300 packets"
     characters = max(len(line) for label in (first, second) for line in label.text.split("<br>"))
     assert characters * drawing.CHARACTER_PX <= drawing.NARROW_WIDTH_PX / 2 - drawing.NODE_PX
 
