@@ -351,7 +351,9 @@ def _link_text(link: Any, room_px: float) -> str:
 
 
 def _shape_words(shape: LinkShape) -> list[str]:
-    """Return texts of a direction's medium, rate, delay, loss, room and AQM where they are set, such as "5 Mbit/s"."""
+    """Return texts of a direction's medium, rate, delay, jitter, losses, duplicates, room and AQM where they are set,
+    such as "5 Mbit/s".
+    """
     words = []
     if shape.medium is not None:
         words.append(shape.medium)
@@ -363,8 +365,14 @@ def _shape_words(shape: LinkShape) -> list[str]:
         words.append(f"{shape.rate_mbps / 1000:g} Gbit/s" if giga else f"{shape.rate_mbps:g} Mbit/s")
     if shape.delay_ms:
         words.append(f"{shape.delay_ms:g} ms")
+    if shape.jitter_ms:
+        words.append(f"jitter {shape.jitter_ms:g} ms")
     if shape.loss_rate:
         words.append(f"loss {shape.loss_rate:g}")
+    if shape.burst_loss:
+        words.append("burst loss")
+    if shape.duplicate_rate:
+        words.append(f"duplicates {shape.duplicate_rate:g}")
     if shape.queue_packets is not None:
         words.append(f"{shape.queue_packets} packets")
     if shape.queue_bytes is not None:

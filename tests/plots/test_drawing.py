@@ -53,6 +53,23 @@ def test_a_drawing_is_high_enough_for_its_labels():
     assert figure.layout.height >= 140 + max(ends_px) - min(ends_px)
 
 
+def test_a_link_that_treats_packets_at_random_is_not_drawn_like_a_plain_one():
+    bursts = {"enter_rate": 0.001, "leave_rate": 0.1}
+    links = [
+        Link("h1", "h2", delay_ms=20, jitter_ms=2.5),
+        Link("h2", "h3", burst_loss=bursts),
+        Link("h3", "h4", duplicate_rate=0.01),
+        Link("h4", "h5"),
+    ]
+    figure = plots.topology(Topology([f"h{number}" for number in range(1, 6)], links=links))
+    assert {label.text for label in figure.layout.annotations} == {
+        "20 ms<br>jitter 2.5 ms",
+        "burst loss",
+        "duplicates 0.01",
+    }
+    assert sorted(trace.line.width for trace in figure.data if trace.mode == "lines") == [1.5, 3, 3, 3]
+
+
 def test_lines_of_a_label_fit_next_to_a_link_in_a_narrow_window():
     """Two links of a row whose directions differ: their labels would cover each other in one line each."""
     slow = {"rate_mbps": 5, "queue_packets": 300, "delay_ms": 20, "reverse": {"rate_mbps": None, "queue_packets": None}}
