@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from netlab.base.errors import NetlabError
+from netlab.base.errors import NetlabError, one_of
 from netlab.network.trace import Trace
 from netlab.plots.notebook import notebook_forms
 from netlab.plots.theme import COLOURS, INK, TEXT, Array
@@ -49,8 +49,8 @@ MIN_DISTANCE = 0.01  # of a link's length; smaller differences are rounding erro
 def topology(
     network: Topology, title: str = "", *, link_names: Mapping[tuple[str, str], str] | None = None
 ) -> go.Figure:
-    """Return a drawing of a network: hosts are circles, routers squares, switches diamonds;
-    links have rate, delay and queue, what one direction has alone behind its arrow, and `link_names` by their two nodes.
+    """Return a drawing of a network: hosts are circles, routers squares, switches diamonds; a link's label has its name
+    in `link_names`, the properties of both directions, and those of one alone behind its arrow.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def topology(
     title : str
         The figure's title.
     link_names : mapping of two nodes to str, optional
-        Names of links for their labels, such as ``{("r1", "r2"): "L1"}``.
+        Names of links for their labels, such as ``{("r1", "r2"): "L1"}``; the order of the two nodes does not matter.
 
     Returns
     -------
@@ -69,10 +69,11 @@ def topology(
     Raises
     ------
     NetlabError
-        If there is no node to draw.
+        If there is no node to draw, or a name is for nodes that no link joins.
     """
     if not network.nodes:
         raise NetlabError("A topology without nodes cannot be drawn; give it hosts.")
+    name_of_link = _names_of_links(network, link_names or {})
     place = _layout(network)
     figure = go.Figure()
     labels: list[Array] = []
@@ -87,7 +88,7 @@ def topology(
             showlegend=False,
             line={"color": TEXT, "width": 3 if shaped else 1.5},
         )
-        called = (link_names or {}).get((link.a, link.b), "")
+        called = name_of_link.get(frozenset((link.a, link.b)), "")
         label = _link_text(link, _narrow_length_px(link, place) - NODE_PX)
         text = "<br>".join(part for part in (f"<b>{called}</b>" if called else "", label) if part)
         if not text:
@@ -134,6 +135,18 @@ def topology(
 def notebook_drawing(network: Topology) -> dict[str, Any]:
     """Return the drawing of a network in all formats of a notebook, by MIME type; NetlabError without nodes."""
     return notebook_forms(topology(network))
+
+
+def _names_of_links(network: Topology, link_names: Mapping[tuple[str, str], str]) -> dict[frozenset[str], str]:
+    """Return the names of links, given by their two nodes in any order, by the set of these nodes. Raises NetlabError
+    for the first that is no link's.
+    """
+    pairs = list(dict.fromkeys((link.a, link.b) for link in network.links))
+    known = {*pairs, *((b, a) for a, b in pairs)}
+    for nodes in link_names:
+        if nodes not in known:
+            raise NetlabError(f"link_names: {one_of(nodes, pairs)}")
+    return {frozenset(nodes): name for nodes, name in link_names.items()}
 
 
 def _layout(network: Topology) -> dict[str, tuple[float, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -127,6 +128,18 @@ def test_a_link_carries_the_name_that_the_text_calls_it_by():
     texts = [note.text for note in figure.layout.annotations]
     assert sum(text.startswith("<b>L1</b><br>40 Mbit/s") for text in texts) == 1
     assert all(note.font.size == 14 for note in figure.layout.annotations)
+
+
+def test_a_links_name_finds_it_from_either_end_and_needs_a_link():
+    network = topologies.dumbbell(pairs=1)
+    figure = plots.topology(network, link_names={("r2", "r1"): "L1"})
+    assert [note.text.startswith("<b>L1</b>") for note in figure.layout.annotations] == [True]
+    allowed = "('h1', 'r1'), ('r2', 'h2'), ('r1', 'r2')"
+    wrong: Any
+    for wrong in (("r1", "h2"), "r1-r2"):
+        with pytest.raises(NetlabError) as caught:
+            plots.topology(network, link_names={wrong: "L1"})
+        assert str(caught.value) == f"link_names: got {wrong!r}; allowed: {allowed}"
 
 
 def test_a_chain_is_drawn_as_a_line():
