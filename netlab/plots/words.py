@@ -89,7 +89,7 @@ def _network_in_words(drawn: go.Figure, kinds: list[Any]) -> list[str]:
         if trace.mode == "lines":
             one, other = _points(trace)
             middle = ((one[0] + other[0]) / 2, (one[1] + other[1]) / 2)
-            labels = [note.text.replace("<br>", ", ") for note in notes if math.dist((note.x, note.y), middle) < 1e-6]
+            labels = [re.sub(",?<br>", ", ", note.text) for note in notes if math.dist((note.x, note.y), middle) < 1e-6]
             links.append(f"{place[one]}-{place[other]}" + (f" ({labels[0]})" if labels else ""))
     nodes = [f"{trace.name or 'nodes'}: {', '.join(_names(trace))}" for trace in kinds]
     return [*nodes, f"Links: {'; '.join(sorted(links))}"] if links else nodes

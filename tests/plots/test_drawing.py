@@ -208,6 +208,14 @@ def test_a_long_name_finds_a_corner_where_links_leave_on_all_sides():
     assert router.textposition[0] in ("bottom right", "top right", "bottom left", "top left")
 
 
+def test_lines_of_a_label_are_joined_by_one_comma_in_words():
+    link = Link("h1", "h2", rate_mbps=5, delay_ms=1, queue_packets=9, reverse={"rate_mbps": 7, "queue_packets": 1000})
+    network = Topology(["h1", "h2"], ["r1"], links=[link, Link("h2", "r1")])
+    assert ",<br>" in plots.topology(network).layout.annotations[0].text
+    text = network._repr_mimebundle_()["text/html"]
+    assert "h1-h2 (1 ms, h1→h2: 5 Mbit/s, 9 packets, h2→h1: 7 Mbit/s, 1000 packets)" in text
+
+
 def test_a_network_alone_in_a_cell_is_drawn_and_a_terminal_prints_its_text():
     network = topologies.dumbbell(pairs=1)
     forms = network._repr_mimebundle_()
