@@ -100,7 +100,7 @@ class Script:
         with open(INPUT, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
             file.write(input_text)
         with open(INPUT, "rb") as file:
-            code = run_with_output(self._channel, command, directory, environment, file)
+            code = run_with_output(self._channel, command, directory, environment, file, separate_errors=True)
         return {"code": code, **self._time()}
 
     def open_script(

@@ -12,8 +12,8 @@ import subprocess
 import termios
 import threading
 import time
-from collections.abc import Callable
-from typing import BinaryIO, TextIO
+from collections.abc import Callable, Mapping
+from typing import BinaryIO, Literal, TextIO
 
 from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.protocol.requests import TerminalOutput
@@ -24,6 +24,7 @@ OFFER = "\x1b]netlab;terminal;{}\x07"
 PACE, PACE_NO_MORE = "\x1b]netlab;pace\x07", "\x1b]netlab;go\x07"
 """Written to the terminal when Mininet's prompt opens and closes: between the two the network runs in real time."""
 TURN_BYTES = 30_000
+OutputKind = Literal["text", "error_text"]
 
 
 class Terminals:
@@ -142,34 +143,41 @@ def run_with_output(
     cwd: str,
     env: dict[str, str],
     input_file: BinaryIO | int = subprocess.DEVNULL,
+    *,
+    separate_errors: bool = False,
 ) -> int:
     """Run a command (its name and arguments) in the directory `cwd` with the environment variables `env`, send its
     output to the host while it runs, and return its exit code (negative: the signal that ended it); later output of its
     background programs is discarded. The host's interrupts go to it. Its standard input is `input_file`, a file or a
-    file descriptor; the default is empty.
+    file descriptor; the default is empty. With `separate_errors` its error output is sent separately, and bytes that
+    are not UTF-8 as surrogates; else both are one text, in which such bytes are replaced.
     """
-    reading, writing = os.pipe()
+    kinds: tuple[OutputKind, ...] = ("text", "error_text") if separate_errors else ("text",)
+    pipes = [os.pipe() for _ in kinds]
     process = subprocess.Popen(
         command,
         stdin=input_file,
-        stdout=writing,
-        stderr=writing,
+        stdout=pipes[0][1],
+        stderr=pipes[-1][1],
         cwd=cwd,
         env=env,
         start_new_session=True,
     )
-    os.close(writing)
+    for _, writing in pipes:
+        os.close(writing)
     channel.foreground(process.pid)
     # Wait for the shell, not for the end of the pipe, which a background program may keep open for ever.
     ended = os.pidfd_open(process.pid)
     try:
-        _relay(channel, reading, ended)
+        on_invalid = "surrogateescape" if separate_errors else "replace"
+        _relay(channel, {reading: kind for (reading, _), kind in zip(pipes, kinds, strict=True)}, ended, on_invalid)
         return process.wait()
     finally:
         channel.foreground(0)
         os.close(ended)
         # A background program that writes to a closed pipe would be killed.
-        threading.Thread(target=_discard, args=(reading,), daemon=True).start()
+        for reading, _ in pipes:
+            threading.Thread(target=_discard, args=(reading,), daemon=True).start()
 
 
 def _discard(pipe: int) -> None:
@@ -182,22 +190,27 @@ def _discard(pipe: int) -> None:
     os.close(pipe)
 
 
-def _relay(channel: HostChannel, pipe: int, pidfd: int) -> None:
-    """Send the host the text that arrives on the pipe with the descriptor `pipe`, and reports of programs that fail
-    early; return when the pipe is at its end or the process of the pidfd `pidfd` has ended and its output until then is
-    sent.
+def _relay(channel: HostChannel, pipes: Mapping[int, OutputKind], pidfd: int, on_invalid: str) -> None:
+    """Send the host the text that arrives on pipes, as a message of the kind that `pipes` has by the pipe's descriptor,
+    and reports of programs that fail early; return when all pipes are at their ends or the process of the pidfd `pidfd`
+    has ended and its output until then is sent. `on_invalid` is the name of the way to decode bytes that are not UTF-8.
     """
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    os.set_blocking(pipe, False)
+    decoders = {pipe: codecs.getincrementaldecoder("utf-8")(on_invalid) for pipe in pipes}
+    for pipe in pipes:
+        os.set_blocking(pipe, False)
     early_exits = channel.early_exits
-    watched = [pipe, pidfd, *(early_exits.descriptors() if early_exits else ())]
+    watched = [*pipes, pidfd, *(early_exits.descriptors() if early_exits else ())]
     while True:
         ready, _, _ = select.select(watched, [], [], early_exits.wait_s() if early_exits else None)
         if early_exits:
             early_exits.report()
-        while (data := read_available(pipe)) is not None:
-            if not data:
-                return
-            channel.put(text=decoder.decode(data))
-        if pidfd in ready:
+        for pipe, decoder in list(decoders.items()):
+            while (data := read_available(pipe)) is not None:
+                if text := decoder.decode(data, final=not data):
+                    channel.put(**{pipes[pipe]: text})
+                if not data:
+                    del decoders[pipe]
+                    watched.remove(pipe)
+                    break
+        if pidfd in ready or not decoders:
             return

@@ -1,13 +1,13 @@
 """`netlab mininet`: a Mininet script without root."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from netlab.base.errors import ScenarioError
 from netlab_engines.lab.script import run_script
 from netlab_engines.lab.script_check import check
 from netlab_engines.lab.script_input import read_script_input
+from netlab_engines.lab.stopping import print_notice
 
 EXIT_WARNINGS = 1
 EPILOG = """The script is checked first: Python 2, missing modules, programs and features of the kernel, what Linux bridges lack
@@ -51,8 +51,7 @@ def main(options: argparse.Namespace) -> int:
     problems = check(path, Path.cwd())
     for problem in problems:
         if not problem.stops:
-            print(f"netlab: {problem.sentence()}", file=sys.stderr)
-    sys.stderr.flush()
+            print_notice(problem.sentence())
     if stops := [problem.sentence() for problem in problems if problem.stops]:
         raise ScenarioError(stops)
     if options.check:

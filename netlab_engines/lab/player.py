@@ -7,6 +7,8 @@ import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
+from typing import TextIO
 
 from netlab_engines.agent.terminals import OFFER, PACE, PACE_NO_MORE
 from netlab_engines.lab import terminal
@@ -105,6 +107,20 @@ def size() -> tuple[int, int]:
 
 
 def write(text: str) -> None:
-    """Write a text to the standard output of this process and flush it."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    """Write a text to the standard output of this process and flush it; surrogates become the bytes that they stand
+    for.
+    """
+    _write_to(sys.stdout, text)
+
+
+def write_errors(text: str) -> None:
+    """Write a text to the standard error of this process, as `write` does; nothing happens if it is closed."""
+    with suppress(OSError, ValueError, AttributeError):
+        _write_to(sys.stderr, text)
+
+
+def _write_to(stream: TextIO, text: str) -> None:
+    """Write a text to an open text file and flush it; surrogates become the bytes that they stand for."""
+    stream.flush()
+    stream.buffer.write(text.encode(errors="surrogateescape"))
+    stream.buffer.flush()

@@ -107,8 +107,10 @@ def run_script(
                 pid = session.request().open_script(rows=rows, columns=columns, **arguments)["pid"]
                 code = player.connect_terminal(session, pid, paced=False)
             else:
-                show = stopping.guard_output(write or player.write)
-                code = session.request(show).script(input_text=input_text, **arguments)["code"]
+                show = stopping.guard_output(player.write if write is None else _readable(write))
+                show_errors = player.write_errors if write is None else show
+                request = session.request(show, on_error_text=show_errors)
+                code = request.script(input_text=input_text, **arguments)["code"]
             network_s = session.now_s
             stopping.finish()
             session.request().end_programs()
@@ -130,13 +132,19 @@ def run_script(
         guest.close()
 
 
+def _readable(write: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a function that calls `write` with its text, in which the bytes that are not UTF-8 are replaced."""
+    return lambda text: write(text.encode(errors="surrogateescape").decode(errors="replace"))
+
+
 def _is_interactive(script: Path, directory: Path) -> bool:
-    """Return whether the script gets a terminal: this process has one for its standard input, and its output goes there,
-    too, or to a pipe such as `| tee log` while the script may read its input. `directory` is the working directory.
+    """Return whether the script gets a terminal: this process has one for its standard input, and all output goes there,
+    too, or elsewhere, such as to `| tee log`, while the script may read its input. `directory` is the working directory.
     """
     if not (sys.stdin and sys.stdin.isatty() and sys.stdout):
         return False
-    return sys.stdout.isatty() or may_read_input(script, directory)
+    output_is_shown = sys.stdout.isatty() and sys.stderr is not None and sys.stderr.isatty()
+    return output_is_shown or may_read_input(script, directory)
 
 
 def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict[str, Path]:

@@ -17,23 +17,13 @@ from netlab_engines.lab.stopping import Stopping, print_notice, write_error
 from netlab_engines.protocol import session as protocol
 from netlab_engines.protocol.messages import Message
 from netlab_engines.protocol.requests import AllRequests
-from netlab_engines.protocol.session import OnWait, requests_via
+from netlab_engines.protocol.session import OnMessage, OnWait, requests_via
 
 GRACE_S = 3.0
 """The wall-clock time in s that an interrupted program has to end before it is killed."""
 MAX_INTERRUPTS = 5
 
 OnText = Callable[[str], None]
-
-
-def _handle_message(message: Message, on_text: OnText | None) -> None:
-    """Handle a message of the guest: print its report of a failed program, if it has one, to the standard error, and
-    pass its text, if it has one, to `on_text` (None: discard it).
-    """
-    if "report" in message:
-        write_error(message["report"])
-    if on_text is not None and "text" in message:
-        on_text(message["text"])
 
 
 class GuestSession:
@@ -72,26 +62,37 @@ class GuestSession:
         """True if the guest has ended; requests then raise RunError."""
         return self.guest.closed
 
-    def request(self, on_text: OnText | None = None, on_wait: OnWait | None = None) -> AllRequests:
+    def request(
+        self,
+        on_text: OnText | None = None,
+        on_wait: OnWait | None = None,
+        on_error_text: OnText | None = None,
+    ) -> AllRequests:
         """Return the object with a method for each request, which sends it and waits for its answer. Meanwhile
-        `on_text` gets each piece of output of programs, and `on_wait` is called several times a second; None omits
-        either. A request raises RunError if it fails or takes longer than the wall-clock limit, and KeyboardInterrupt
-        after Ctrl-C, once the guest has stopped it.
-        """
-        return requests_via(functools.partial(self._ask, on_text, on_wait))
-
-    def _ask(self, on_text: OnText | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
-        """Make the request with the name `do` and the arguments `words`, keep its network time in `now_s`, and return
-        its answer, a dict; `on_text` gets output of programs (None: none), and `on_wait` is called several times a
-        second meanwhile. Raises RunError if the lab is closed, the request failed or the wall-clock limit passed, and
-        Interrupted after Ctrl-C; with `stopping`, neither of the last two.
+        `on_text` gets each piece of output of programs, `on_error_text` of a script's error output, and `on_wait` is
+        called several times a second; None omits each. A request raises RunError if it fails or takes longer than the
+        wall-clock limit, and KeyboardInterrupt after Ctrl-C, once the guest has stopped it.
         """
 
         def handle_message(message: Message) -> None:
-            """Handle a message of the guest that comes before the answer: a report of a failed program, or output for
-            `on_text`.
+            """Handle a message of the guest that comes before the answer: print a report of a failed program to the
+            standard error, or pass a piece of output on.
             """
-            _handle_message(message, on_text)
+            if "report" in message:
+                write_error(message["report"])
+            if on_text is not None and "text" in message:
+                on_text(message["text"])
+            if on_error_text is not None and "error_text" in message:
+                on_error_text(message["error_text"])
+
+        return requests_via(functools.partial(self._ask, handle_message, on_wait))
+
+    def _ask(self, handle_message: OnMessage, on_wait: OnWait | None, do: str, **words: Any) -> Any:
+        """Make the request with the name `do` and the arguments `words`, keep its network time in `now_s`, and return
+        its answer, a dict; `handle_message` gets each message before the answer, and `on_wait` is called several times
+        a second meanwhile. Raises RunError if the lab is closed, the request failed or the wall-clock limit passed, and
+        Interrupted after Ctrl-C; with `stopping`, neither of the last two.
+        """
 
         def call_on_wait() -> None:
             """Call the caller's `on_wait`, and send the guest an interrupt or a kill that is due. If it has not reacted
@@ -108,7 +109,7 @@ class GuestSession:
             if self.closed:
                 raise RunError("This lab is closed; open another with netlab.live(...).")
             if self.stopping is not None:
-                return self._ask_stoppable(self.stopping, on_text, on_wait, do, words)
+                return self._ask_stoppable(self.stopping, handle_message, on_wait, do, words)
             endless_programs = EndlessPrograms(self.guest, print_notice)
             interrupts = _Interrupts(self.guest, self.wall_limit_s)
             with interrupts.handle_ctrl_c():
@@ -130,20 +131,18 @@ class GuestSession:
             return answer
 
     def _ask_stoppable(
-        self, stopping: Stopping, on_text: OnText | None, on_wait: OnWait | None, do: str, words: dict[str, Any]
+        self, stopping: Stopping, handle_message: OnMessage, on_wait: OnWait | None, do: str, words: dict[str, Any]
     ) -> Any:
         """Make the request with the name `do` and the arguments `words`, keep its network time in `now_s`, and return
-        its answer, a dict; `on_text` gets output of programs (None: none), and `on_wait` is called several times a
-        second meanwhile (None: not). `stopping` decides when the guest is interrupted, and an interrupt raises no
+        its answer, a dict; `handle_message` gets each message before the answer, and `on_wait` is called several times
+        a second meanwhile (None: not). `stopping` decides when the guest is interrupted, and an interrupt raises no
         error.
         """
 
-        def handle_message(message: Message) -> None:
-            """Send the guest interrupts that are due, and handle a message that comes before the answer: a report of a
-            failed program, or output for `on_text`.
-            """
+        def check_and_handle(message: Message) -> None:
+            """Send the guest interrupts that are due, and handle a message that comes before the answer."""
             stopping.check()
-            _handle_message(message, on_text)
+            handle_message(message)
 
         def call_on_wait() -> None:
             """Call the caller's `on_wait`, and send the guest interrupts that are due."""
@@ -154,7 +153,7 @@ class GuestSession:
 
         endless_programs = EndlessPrograms(self.guest, print_notice)
         stopping.check()
-        answer = getattr(self.guest.request(handle_message, call_on_wait), do)(**words)
+        answer = getattr(self.guest.request(check_and_handle, call_on_wait), do)(**words)
         self.now_s = answer["now_s"]
         return answer
 

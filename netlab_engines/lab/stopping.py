@@ -42,7 +42,8 @@ def write_error(line: str) -> None:
         end = "\r\n" if sys.stderr.isatty() else "\n"
         sys.stderr.write(line + end)
         sys.stderr.flush()
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):
+        # sys.stderr is None after `2>&-`.
         return
 
 

@@ -1,7 +1,7 @@
 """Messages between the host and a lab in another process: JSON with a length prefix.
 
-The host sends one request at a time, a `Request`. The lab answers with any number of `text`, `report` and `progress_s` messages, then
-with one `Answer` or `Failure`. Its first message, before any request, is `Ready`.
+The host sends one request at a time, a `Request`. The lab answers with any number of `text`, `error_text`, `report` and
+`progress_s` messages, then with one `Answer` or `Failure`. Its first message, before any request, is `Ready`.
 """
 
 import json
@@ -19,6 +19,8 @@ class Message(TypedDict, total=False):
     """The guest's clock in ns, in the first message."""
     text: str
     """A piece of a program's output."""
+    error_text: str
+    """A piece of a script's error output; bytes that are not UTF-8 are surrogates in it and in a script's `text`."""
     report: str
     """A line about a background program that failed."""
     progress_s: float
