@@ -55,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _options(words)
         with signals_raise_system_exit():
             status: int = importlib.import_module(commands()[options.command][1]).main(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except NetlabError as error:
         print(f"netlab: {error}", file=sys.stderr)
         return EXIT_MISTAKE if isinstance(error, ScenarioError) else EXIT_FAILED

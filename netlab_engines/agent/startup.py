@@ -59,6 +59,9 @@ def begin(folder: str, commands: str) -> None:
     adapt_prompt(commands)
     interrupted_hosts.free_at_interrupts()
     hide_own_frames()
+    if sys.stdout is not None:
+        # A write for each line, not for each piece: each one wakes the process that sends it to the host.
+        sys.stdout.reconfigure(line_buffering=True, write_through=False)  # type: ignore[union-attr]
     handle_interrupts(Path(folder) / ENDING_FILE)
     customize_as_the_machine_does()
     sleep_until_ns(script_start_ns(time.monotonic_ns()))

@@ -108,9 +108,15 @@ def size() -> tuple[int, int]:
 
 def write(text: str) -> None:
     """Write a text to the standard output of this process and flush it; surrogates become the bytes that they stand
-    for.
+    for. Nothing happens without a standard output, as after `>&-`.
     """
-    _write_to(sys.stdout, text)
+    if sys.stdout is not None:
+        _write_to(sys.stdout, text)
+
+
+def discard_output() -> None:
+    """Discard what is left to write to the standard output, and all later output: Python would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_errors(text: str) -> None:

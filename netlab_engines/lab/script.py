@@ -1,5 +1,6 @@
 """Run Mininet scripts in a pocket kernel."""
 
+import errno
 import os
 import shutil
 import sys
@@ -76,9 +77,9 @@ def run_script(
     KernelError
         If there is no pocket kernel.
     RunError
-        If the script took longer than the wall-clock limit.
+        If the script took longer than the wall-clock limit, or the output cannot be written because a disk is full.
     BrokenPipeError
-        If the output cannot be written.
+        If the output was closed.
     """
     engine = engines.choose(None)
     if not isinstance(engine, PocketEngine):
@@ -120,8 +121,14 @@ def run_script(
                 print_notice(f"cannot copy {path} from the guest: {reason}.")
             if report := stopping.report():
                 print_notice(report)
-        if stopping.failed_output is not None:
-            raise BrokenPipeError
+        if (error := stopping.failed_output) is not None:
+            if error.errno in (errno.EPIPE, errno.EIO):
+                raise BrokenPipeError
+            if write is None:
+                player.discard_output()
+            raise RunError(
+                f"The script's output cannot be written: {error.strerror}. The script was asked to end; its files are kept."
+            )
         if stopping.reason == "limit":
             raise RunError(
                 f"The script was stopped after {wall_limit_s:g} s of wall-clock time, at {network_s:.3f} s of network time. "

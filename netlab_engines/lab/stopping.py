@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import signal
 import sys
 import time
@@ -61,7 +60,7 @@ class Stopping:
     killed : bool
         True if the script was killed.
     failed_output : OSError or None
-        The error of the output that was closed.
+        The error of the output that was closed or full.
     """
 
     def __init__(self, guest: protocol.LabSession, limit_s: float) -> None:
@@ -156,20 +155,18 @@ class Stopping:
             raise RunError("The script's guest did not respond and was closed. The script's files are kept.")
 
     def guard_output(self, write: Callable[[str], Any]) -> Callable[[str], None]:
-        """Return a function that calls `write` with its text. If the output is closed (EPIPE or EIO), it asks the
-        script to end, as SIGPIPE would end a program, and discards this and all later texts; other errors are raised.
+        """Return a function that calls `write` with its text. If the output is closed or full, it asks the script to end,
+        as SIGPIPE would end a program, and discards this and all later texts; the error is kept in `failed_output`.
         """
 
         def write_unless_closed(text: str) -> None:
-            """Write a text by the caller's `write`; if the output is closed, ask the script to end, and discard this
-            text and all later ones.
+            """Write a text by the caller's `write`; if that fails, ask the script to end, and discard this text and all
+            later ones.
             """
             if self.failed_output is None:
                 try:
                     write(text)
                 except OSError as error:
-                    if error.errno not in (errno.EPIPE, errno.EIO):
-                        raise
                     self.failed_output = error
                     self.ask("output")
 
@@ -194,5 +191,5 @@ class Stopping:
         elif isinstance(self.reason, signal.Signals):
             when = f"{GRACE_S:g} s after {'Ctrl-C' if self.reason == signal.SIGINT else self.reason.name}"
         else:
-            when = f"{GRACE_S:g} s after {'its time limit' if self.reason == 'limit' else 'its output was closed'}"
+            when = f"{GRACE_S:g} s after {'its time limit' if self.reason == 'limit' else 'its output had failed'}"
         return f"the script was killed {when}; its files are kept."

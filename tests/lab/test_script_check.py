@@ -458,3 +458,20 @@ def test_a_flood_of_udp_is_a_warning_with_its_cost(command: str, is_flood: bool,
         each for each in found(tmp_path, f"h1.cmd(f'{command}')") if "at most about 9 Gbit/s of UDP" in each.text
     ]
     assert [(each.lines, each.stops) for each in problems] == ([([1], False)] if is_flood else [])
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "os.system('python inner.py -q %d' % q)",
+        "os.system('sudo python3 inner.py')",
+        "subprocess.call([sys.executable, 'inner.py', 'x'])",
+    ],
+)
+def test_a_mininet_script_that_another_starts_is_named(start: str, tmp_path: Path) -> None:
+    (tmp_path / "inner.py").write_text("from mininet.net import Mininet\n")
+    (tmp_path / "case.py").write_text(f"import os, subprocess, sys\nq = 20\n{start}\nos.system('python3 plot.py')\n")
+    (tmp_path / "plot.py").write_text("print('no network')\n")
+    (problem,) = check(tmp_path / "case.py", tmp_path)
+    assert (problem.lines, problem.stops) == ([3], False)
+    assert problem.text.endswith("run it by itself, as in `netlab mininet inner.py`.")

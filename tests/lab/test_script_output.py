@@ -61,6 +61,27 @@ def test_an_error_output_that_takes_nothing_loses_no_results(closed: str, tmp_pa
     assert (done.returncode, done.stdout, done.stderr) == (1, RESULTS, b"")
 
 
+def test_no_output_at_all_is_no_error(tmp_path: Path) -> None:
+    done = run(tmp_path, ">&-")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert "Traceback" not in done.stderr.decode() and done.stderr.endswith(b"the end\n")
+
+
+def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
+    done = run(tmp_path, ">/dev/full 2>errors")
+    last = (tmp_path / "errors").read_text().splitlines()[-1]
+    assert done.returncode == 1
+    assert last.startswith("netlab: The script's output cannot be written: No space left on device.")
+
+
+def test_each_line_is_written_at_once(tmp_path: Path) -> None:
+    (tmp_path / "case.py").write_text("for number in range(2000):\n    print('line', number)\n")
+    parts: list[str] = []
+    run_script([str(tmp_path / "case.py")], write=parts.append, directory=tmp_path)
+    assert "".join(parts) == "".join(f"line {number}\n" for number in range(2000))
+    assert all(part.endswith("\n") for part in parts) and len(parts) > 100
+
+
 def test_a_caller_gets_both_as_text(tmp_path: Path) -> None:
     (tmp_path / "case.py").write_text(SCRIPT)
     parts: list[str] = []

@@ -22,7 +22,7 @@ def check(script: Path, directory: Path) -> list[Problem]:
     directories = imports.module_directories(read_source(script), directory)
     found: list[Problem] = []
     for source, runs in own_sources(script, directory):
-        own = _problems(source, directories)
+        own = [*_problems(source, directories), *programs.inner_scripts(source, (directory, script.parent))]
         for problem in own:
             problem.stops &= runs
         found += own
@@ -45,7 +45,7 @@ def own_sources(script: Path, directory: Path) -> Iterator[tuple[Source, bool]]:
         source = first if path is script else read_source(path, path.parent.resolve() != script.parent.resolve())
         yield source, runs
         waiting += [(module, runs and certain) for module, certain in imports.local_modules(source, directories)]
-        waiting += [(program, False) for program in programs.python_programs(source, (directory, script.parent))]
+        waiting += [(program, False) for program, _ in programs.python_programs(source, (directory, script.parent))]
 
 
 def _problems(source: Source, directories: imports.ModuleDirectories) -> list[Problem]:

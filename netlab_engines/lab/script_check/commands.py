@@ -104,6 +104,8 @@ def _texts(node: ast.expr, constants: dict[str, list[str]]) -> list[str]:
         ]
     if isinstance(node, ast.Name) and node.id in constants:
         return constants[node.id]
+    if ast.unparse(node) == "sys.executable":
+        return ["python3"]
     return [HOLE]
 
 

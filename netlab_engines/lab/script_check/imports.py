@@ -139,7 +139,7 @@ def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
     Mininet lacks, except where the script has code for that; one that it certainly imports stops it, unless it is a
     missing module and the script extends sys.path. `directories` has the directories of its own modules.
     """
-    imports = [(name, node) for name, node in _imported_modules(source.tree) if node not in source.prepared_nodes]
+    imports = [(name, node) for name, node in imported_modules(source.tree) if node not in source.prepared_nodes]
     lacking = _missing_modules({name.partition(".")[0] for name, _ in imports}, directories)
     found = []
     for name, node in imports:
@@ -165,13 +165,13 @@ def local_modules(source: Source, directories: ModuleDirectories) -> Iterator[tu
     certainly imports it; a module may come several times. Relative imports, and those for whose failure the script is
     prepared (`except ImportError`), are left out; `from package import module` gives the package's file.
     """
-    for name, node in _imported_modules(source.tree):
+    for name, node in imported_modules(source.tree):
         path = directories.module(name)
         if path is not None and node not in source.prepared_nodes:
             yield path, node in source.certain_nodes
 
 
-def _imported_modules(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+def imported_modules(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
     """Yield the full name of each module that a parsed script imports, with the statement that does it; relative
     imports are left out.
     """

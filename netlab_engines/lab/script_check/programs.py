@@ -7,8 +7,9 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+import shlex
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from netlab.base.errors import KernelError
@@ -18,8 +19,9 @@ from netlab_engines.kernels import features, pocket_kernel
 from netlab_engines.kernels.versions import read_config
 from netlab_engines.lab.script_check.commands import StartedProgram, started_programs
 from netlab_engines.lab.script_check.execution import last_name
+from netlab_engines.lab.script_check.imports import imported_modules
 from netlab_engines.lab.script_check.problem import Problem
-from netlab_engines.lab.script_check.reading import Source
+from netlab_engines.lab.script_check.reading import Source, read_source
 from netlab_engines.lab.script_check.shell import HOLE
 from netlab_engines.paths import system_path
 
@@ -48,6 +50,10 @@ FLOOD = (
     f"a host sends at most about {MAX_SENT_GBPS} Gbit/s of UDP, and on a link without a rate each second of it takes up to a minute; "
     "a rate of 1.1 times the link's shows the same loss."
 )
+INNER_SCRIPT = (
+    "{0} is a Mininet script of its own, and the Python that starts it there has no Mininet: run it by itself, as in "
+    "`netlab mininet {0}`."
+)
 RATE_OPTIONS = ("-b", "--bitrate", "--bandwidth")
 NOT_INSTALLED_SCRIPT = "not_installed"
 PYTHONS = frozenset(["python", "python3"])
@@ -61,9 +67,21 @@ def problems(source: Source) -> list[Problem]:
     return [Problem(source.path, text, [line]) for text, line in found]
 
 
-def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Path]:
+def inner_scripts(source: Source, directories: Sequence[Path]) -> list[Problem]:
+    """Return a problem for each Mininet script that the script starts by a Python of its own, in which Mininet is not
+    installed; `directories` are those of `python_programs`.
+    """
+    return [
+        Problem(source.path, INNER_SCRIPT.format(shlex.quote(path.name)), [line])
+        for path, line in python_programs(source, directories)
+        if any(name.partition(".")[0] == "mininet" for name, _ in imported_modules(read_source(path).tree))
+    ]
+
+
+def python_programs(source: Source, directories: Sequence[Path]) -> Iterator[tuple[Path, int]]:
     """Yield the path of each Python file that a script starts as `python FILE` or `python3 FILE`, as found in the first
-    of `directories` that has it; files that are in none, or whose names only the running script knows, are left out.
+    of `directories` that has it, with the line number (from 1) of its start; files that are in none, or whose names
+    only the running script knows, are left out.
     """
     for command in started_programs(source.tree):
         if command.program in PYTHONS:
@@ -71,7 +89,7 @@ def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Pat
             paths = (directory / name for directory in directories if name.endswith(".py") and HOLE not in name)
             path = next(filter(Path.is_file, paths), None)
             if path is not None:
-                yield path
+                yield path, command.line
 
 
 def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:

@@ -93,7 +93,8 @@ def _reading_error(path: Path) -> str | None:
     if first.startswith(b"#!") and not any(word in first for word in (b"python", b"netlab")):
         shell = first[2:].decode(errors="replace").strip()
         return (
-            f"this is not a Python file, but a program for {shell}; start it in a host, as in h1.cmd('./{path.name}')."
+            f"this is not a Python file, but a program for {shell}. If it starts Mininet scripts, write `netlab mininet` there in "
+            f"place of `sudo python` and run it by itself; if it belongs in a host, start it there, as in h1.cmd('./{path.name}')."
         )
     if path.suffix == ".ipynb" or _is_notebook(data):
         return f"this is a notebook; write it as a script first: jupyter nbconvert --to script {shlex.quote(path.name)}"
