@@ -457,3 +457,17 @@ def test_environments_without_netlab_or_with_a_broken_python_are_passed_over(
     monkeypatch.setenv("PATH", str(broken))
     monkeypatch.setenv("VIRTUAL_ENV", str(wheel.parents[2]))
     assert setup.installed_kernels.carried_directories(ROOT) == [wheel]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
+def test_a_folder_on_the_path_that_the_user_may_not_read_is_passed_over(tmp_path):
+    (tmp_path / "private/bin").mkdir(parents=True)
+    (tmp_path / "private").chmod(0)
+    code = "import sys; sys.path.insert(0, 'tools'); import installed_kernels; print(*installed_kernels.pythons())"
+    variables = {**os.environ, "PATH": f"{tmp_path}/private/bin:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=variables, capture_output=True, text=True, check=False
+    )
+    (tmp_path / "private").chmod(0o700)
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path) not in done.stdout

@@ -50,7 +50,8 @@ def pythons() -> Iterator[Path]:
     that of the installation guide, and the usual one.
     """
     folders = [Path(place) for place in os.get_exec_path() if place]
-    programs = [(folder / "netlab").resolve() for folder in folders if (folder / "netlab").is_file()]
+    # Not Path.is_file, which fails at a folder that its user may not read, such as root's on the PATH after `su`.
+    programs = [(folder / "netlab").resolve() for folder in folders if os.access(folder / "netlab", os.X_OK)]
     active = os.environ.get("VIRTUAL_ENV")
     environments = [Path(active) / "bin"] if active else []
     environments += [*(program.parent for program in programs), Path.home() / USUAL_ENVIRONMENT / "bin", *folders]
