@@ -29,7 +29,7 @@ from netlab_kernel.sources import Material
 
 T = TypeVar("T")
 POCKET, LIBRARY = "pocket", "library"
-USUAL_OBJECTS = 690
+USUAL_OBJECTS = 1000
 LOCK_POLL_S = 0.5
 _MNEXEC_SOURCE = "mnexec: from mnexec.c, under the BSD 3-Clause licence.\n"
 POCKET_SOURCE = (

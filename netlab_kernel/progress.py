@@ -27,7 +27,7 @@ def usual_phases(kinds: Sequence[str] = ("pocket", "library")) -> dict[str, floa
     if "library" in kinds:
         phases["library"] = 10.0 + 150.0 / count
     if "pocket" in kinds:
-        phases |= {"configure": 8.0, "compile": 12.0 + 225.0 / count, "install": 1.0}
+        phases |= {"configure": 8.0, "compile": 12.0 + 330.0 / count, "install": 1.0}
     return phases
 
 

@@ -1,8 +1,12 @@
 """The progress of a build."""
 
+import os
+
 import pytest
 
+from netlab_engines.kernels import library_kernel, pocket_kernel
 from netlab_engines.kernels.background_build import BuildProgress
+from netlab_kernel import building, library_build
 from netlab_kernel.progress import Meter, ProgressLine
 
 
@@ -58,3 +62,11 @@ def test_the_estimate_follows_the_machines_own_pace() -> None:
     now[0] = 105.0
     meter.at("compile", 0.5)
     assert moments[-1].remaining_s == pytest.approx(110.0), "half took 100 s: another 100 s, and installing"
+
+
+@pytest.mark.pocket
+@pytest.mark.skipif(bool(os.environ.get("NETLAB_KERNEL")), reason="another kernel may have other parts")
+def test_the_first_build_expects_about_as_many_objects_as_there_are() -> None:
+    """The progress would otherwise stay at 99 % for minutes."""
+    assert pocket_kernel.find().build["objects"] == pytest.approx(building.USUAL_OBJECTS, rel=0.1)
+    assert library_kernel.find().build["objects"] == pytest.approx(library_build.USUAL_OBJECTS, rel=0.1)
