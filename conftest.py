@@ -33,8 +33,10 @@ collect_ignore = ["netlab_engines/library/browser.py"]
 
 def pytest_configure(config: pytest.Config) -> None:
     """Run every experiment anew in each session, and let an output that says the same pass as equal."""
-    # A shell starts what it puts into the background with Ctrl-C ignored, and programs that tests start inherit that.
+    # A shell starts what it puts into the background with Ctrl-C ignored, nohup ignores SIGHUP, and programs that tests start
+    # inherit both.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     # The workers of pytest-xdist take over what their parent has set.
     if not hasattr(config, "workerinput"):
         _live_in_a_directory_of_our_own(config)

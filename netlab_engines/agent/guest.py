@@ -51,7 +51,8 @@ def bind(source: str, target: str) -> None:
 def enter_overlay(folder: str, shared: list[str]) -> None:
     """Make / an overlay over the host's files, with new proc, sys, dev and run file systems: what the guest writes
     stays in its memory, except below the run's folder `folder` and the directories `shared` (absolute paths), which are
-    the host's own. Raises OSError if a mount fails.
+    the host's own. A directory /root that the host's user may not enter is empty in the guest, where everybody is root.
+    Raises OSError if a mount fails.
     """
     mount("tmpfs", STAGE, "mode=755")
     for name in ("upper", "work", "root"):
@@ -65,6 +66,9 @@ def enter_overlay(folder: str, shared: list[str]) -> None:
         os.makedirs(f"{root}/{name}", exist_ok=True)
     mount("devpts", f"{root}/dev/pts")
     mount("tmpfs", f"{root}/dev/shm")
+    if os.path.isdir(f"{root}/root") and not os.access(f"{root}/root", os.R_OK | os.X_OK):
+        os.makedirs(f"{STAGE}/upper/root", exist_ok=True)
+        bind(f"{STAGE}/upper/root", f"{root}/root")
     if shared:
         share(root, folder, shared)
     os.makedirs(root + folder, exist_ok=True)
@@ -86,14 +90,10 @@ def share(root: str, folder: str, shared: list[str]) -> None:
     elsewhere at WRITTEN_FILES; all are absolute paths. `folder` is the run's folder for the agent's files; the
     directory above its parent is hidden, save for the parent, which is read-only. Raises OSError if a mount fails.
 
-    netlab's own files in the directory above `folder` stay hidden or read-only. A directory /root that the host's user
-    may not enter is empty in the guest, where everybody is root.
+    netlab's own files in the directory above `folder` stay hidden or read-only.
     """
     for place in sorted(shared):
         mount("hostfs", root + place, place)
-    if os.path.isdir(f"{root}/root") and not os.access(f"{root}/root", os.R_OK | os.X_OK):
-        os.makedirs(f"{STAGE}/upper/root", exist_ok=True)
-        bind(f"{STAGE}/upper/root", f"{root}/root")
     run = os.path.dirname(folder)
     # A script that clears /tmp must not delete its own guest's files or those of other runs.
     mount("tmpfs", root + os.path.dirname(run), "mode=700")
