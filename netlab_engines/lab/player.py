@@ -7,7 +7,6 @@ import shutil
 import signal
 import sys
 import time
-from contextlib import suppress
 from typing import TextIO
 
 from netlab_engines.agent.terminals import OFFER, PACE, PACE_NO_MORE
@@ -114,15 +113,21 @@ def write(text: str) -> None:
         _write_to(sys.stdout, text)
 
 
-def discard_output() -> None:
-    """Discard what is left to write to the standard output, and all later output: Python would try again at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def discard_output(stream: TextIO) -> None:
+    """Discard what is left to write to an open text file, and all that comes later: Python would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def write_errors(text: str) -> None:
-    """Write a text to the standard error of this process, as `write` does; nothing happens if it is closed."""
-    with suppress(OSError, ValueError, AttributeError):
+    """Write a text to the standard error of this process, as `write` does; if that fails, discard it and all later
+    ones.
+    """
+    if sys.stderr is None:
+        return
+    try:
         _write_to(sys.stderr, text)
+    except OSError:
+        discard_output(sys.stderr)
 
 
 def _write_to(stream: TextIO, text: str) -> None:

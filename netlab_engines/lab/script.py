@@ -125,7 +125,7 @@ def run_script(
             if error.errno in (errno.EPIPE, errno.EIO):
                 raise BrokenPipeError
             if write is None:
-                player.discard_output()
+                player.discard_output(sys.stdout)
             raise RunError(
                 f"The script's output cannot be written: {error.strerror}. The script was asked to end; its files are kept."
             )
