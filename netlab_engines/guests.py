@@ -28,6 +28,7 @@ from netlab.plan import Clock
 from netlab_engines import cores, files, launcher
 from netlab_engines.agent import guest
 from netlab_engines.base import run_folder
+from netlab_engines.cpu_use import CpuUse
 from netlab_engines.kernels.pocket_kernel import PocketKernel
 from netlab_engines.paths import python_path, system_path
 from netlab_engines.protocol.messages import LENGTH, Message, Request, encode
@@ -365,7 +366,7 @@ class Guest(AgentProcess):
             self.process = _starter.submit(
                 _start, command, out.fileno(), inherited_descriptors, self.directory
             ).result()
-        self._cpu_use = cores.CpuUse(self.process.pid)
+        self._cpu_use = CpuUse(self.process.pid)
 
     @property
     def can_pause(self) -> bool:

@@ -8,7 +8,7 @@ from netlab.base import scratch, source_hash
 from netlab.base.errors import EngineError, KernelError
 from netlab.engines import OnProgress, Requirement, require
 from netlab.plan import Clock, Outcome, Plan
-from netlab_engines import cores, launcher, preboot, stall
+from netlab_engines import cpu_use, launcher, preboot, stall
 from netlab_engines.base import refuse_missing_parts, refuse_own, run_in
 from netlab_engines.distributions import packages_of
 from netlab_engines.fingerprint import fingerprint
@@ -100,7 +100,7 @@ class PocketEngine:
         limit_s = stall.limit_s()
         with preboot.guest(self.kernel) as guest:
             pid = guest.process.pid
-            watchdog = None if limit_s is None else stall.Watchdog(limit_s, lambda: cores.waited_s(pid))
+            watchdog = None if limit_s is None else stall.Watchdog(limit_s, lambda: cpu_use.waited_s(pid))
             return run_in(guest, plan, on_progress, cancel, watchdog)
 
 

@@ -113,6 +113,11 @@ def write(text: str) -> None:
         _write_to(sys.stdout, text)
 
 
+def readable(text: str) -> str:
+    """Return a script's text with the replacement character in place of each byte that is not UTF-8, now a surrogate."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
 def discard_output(stream: TextIO) -> None:
     """Discard what is left to write to an open text file, and all that comes later: Python would try again at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -132,6 +137,11 @@ def write_errors(text: str) -> None:
 
 def _write_to(stream: TextIO, text: str) -> None:
     """Write a text to an open text file and flush it; surrogates become the bytes that they stand for."""
+    if not hasattr(stream, "buffer"):
+        # A notebook's output takes text alone.
+        stream.write(readable(text))
+        stream.flush()
+        return
     stream.flush()
     stream.buffer.write(text.encode(errors="surrogateescape"))
     stream.buffer.flush()

@@ -108,7 +108,9 @@ def run_script(
                 pid = session.request().open_script(rows=rows, columns=columns, **arguments)["pid"]
                 code = player.connect_terminal(session, pid, paced=False)
             else:
-                show = stopping.guard_output(player.write if write is None else _readable(write))
+                show = stopping.guard_output(
+                    player.write if write is None else lambda text: write(player.readable(text))
+                )
                 show_errors = player.write_errors if write is None else show
                 request = session.request(show, on_error_text=show_errors)
                 code = request.script(input_text=input_text, **arguments)["code"]
@@ -137,11 +139,6 @@ def run_script(
         return ScriptResult(stopping.status(code), network_s, copies)
     finally:
         guest.close()
-
-
-def _readable(write: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a function that calls `write` with its text, in which the bytes that are not UTF-8 are replaced."""
-    return lambda text: write(text.encode(errors="surrogateescape").decode(errors="replace"))
 
 
 def _is_interactive(script: Path, directory: Path) -> bool:

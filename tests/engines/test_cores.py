@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab_engines import cores
+from netlab_engines import cores, cpu_use
 
 SLEEPER = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
 
@@ -56,8 +56,8 @@ def test_all_processes_of_a_family_are_moved(processes: list[int]) -> None:
     cores.set_affinity([*processes, 2**22 + 1], {cpu})
     for pid in processes:
         assert os.sched_getaffinity(pid) == {cpu}
-        assert (cores._scheduling_s(pid, 1) or 0) >= 0
-    assert cores._scheduling_s(2**22 + 1, 1) is None
+        assert (cpu_use._scheduling_s(pid, 1) or 0) >= 0
+    assert cpu_use._scheduling_s(2**22 + 1, 1) is None
 
 
 def test_each_cpu_is_given_to_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import EngineError, RunError
-from netlab_engines import cores, stall
+from netlab_engines import cpu_use, stall
 from netlab_engines.stall import VARIABLE, Watchdog
 
 
@@ -71,7 +71,7 @@ def test_a_limit_that_is_no_number_is_refused(text: str, monkeypatch: pytest.Mon
 
 
 def test_waiting_is_read_from_the_system() -> None:
-    assert 0 <= cores.waited_s(os.getpid()) < 1e6
+    assert 0 <= cpu_use.waited_s(os.getpid()) < 1e6
 
 
 def network() -> nl.Topology:

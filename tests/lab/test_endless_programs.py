@@ -10,12 +10,13 @@ import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import netlab as nl
-from netlab_engines import cores
+from netlab_engines import cpu_use
 from netlab_engines.lab import endless_programs
 from netlab_engines.lab.endless_programs import COMPUTING_S, NOTICE, EndlessPrograms
 from netlab_engines.lab.script import run_script
@@ -59,31 +60,15 @@ class Guest:
         self.pauses += 1
 
 
-class Clock:
-    """A wall clock that a test sets."""
-
-    now_s = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now_s
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    created = Clock()
-    monkeypatch.setattr(endless_programs, "time", created)
-    return created
-
-
-def test_programs_are_paused_after_a_long_computation(clock: Clock) -> None:
+def test_programs_are_paused_after_a_long_computation(clock: SimpleNamespace) -> None:
     guest = Guest()
     notices: list[str] = []
     watch = EndlessPrograms(guest, notices.append)  # type: ignore[arg-type]
     watch.check()
-    clock.now_s += COMPUTING_S - 0.1
+    clock.s += COMPUTING_S - 0.1
     watch.check()
     assert (guest.pauses, notices) == (0, [])
-    clock.now_s += 0.2
+    clock.s += 0.2
     watch.check()
     watch.check()
     assert (guest.pauses, notices) == (2, [NOTICE])
@@ -95,24 +80,24 @@ def test_programs_are_paused_after_a_long_computation(clock: Clock) -> None:
     assert (guest.pauses, notices) == (3, [NOTICE]), "once is enough"
 
 
-def test_work_of_the_network_between_two_computations_counts(clock: Clock) -> None:
+def test_work_of_the_network_between_two_computations_counts(clock: SimpleNamespace) -> None:
     guest = Guest()
     notices: list[str] = []
     watch = EndlessPrograms(guest, notices.append)  # type: ignore[arg-type]
     for step in range(100):
         guest.computes = step % 10 != 0
         watch.check()
-        clock.now_s += 0.5
+        clock.s += 0.5
     assert (guest.pauses, notices) == (0, [])
 
 
-def test_a_kernel_that_cannot_pause_is_left_alone(clock: Clock) -> None:
+def test_a_kernel_that_cannot_pause_is_left_alone(clock: SimpleNamespace) -> None:
     guest = Guest(can_pause=False)
     notices: list[str] = []
     watch = EndlessPrograms(guest, notices.append)  # type: ignore[arg-type]
     for _ in range(100):
         watch.check()
-        clock.now_s += 1
+        clock.s += 1
     assert (guest.pauses, notices) == (0, [])
 
 
@@ -141,7 +126,7 @@ STARTS = 10
     indirect=["kernel_and_program"],
 )
 def test_only_programs_that_compute_are_found(kernel_and_program: int, expected: bool) -> None:
-    use = cores.CpuUse(kernel_and_program)
+    use = cpu_use.CpuUse(kernel_and_program)
 
     def computes() -> bool:
         time.sleep(INTERVAL_S)
@@ -157,7 +142,7 @@ def test_only_programs_that_compute_are_found(kernel_and_program: int, expected:
 
 
 def test_a_process_that_has_ended_does_not_compute() -> None:
-    use = cores.CpuUse(2**22 + 1)
+    use = cpu_use.CpuUse(2**22 + 1)
     assert [use.is_of_programs() for _ in range(3)] == [False] * 3
 
 

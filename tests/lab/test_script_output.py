@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from netlab_engines.lab import player
 from netlab_engines.lab.script import run_script
 from tests.lab.running_scripts import command, environment
 from tests.lab.test_terminal import Person
@@ -98,3 +101,10 @@ def test_errors_in_a_file_are_not_on_the_terminal(tmp_path: Path) -> None:
     assert "note" not in person.seen
     assert person.leave() == 1
     assert [line for line in (tmp_path / "errors").read_text().splitlines() if line in NOTES] == NOTES
+
+
+def test_a_notebooks_output_takes_text_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(write=shown.append, flush=lambda: None))
+    player.write("result \udcff\n")
+    assert shown == ["result \N{REPLACEMENT CHARACTER}\n"]

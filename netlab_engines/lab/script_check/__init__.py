@@ -19,9 +19,10 @@ def check(script: Path, directory: Path) -> list[Problem]:
 
     A problem stops the script if the script comes to it for certain.
     """
-    directories = imports.module_directories(read_source(script), directory)
+    sources = list(own_sources(script, directory))
+    directories = imports.module_directories(sources[0][0], directory)
     found: list[Problem] = []
-    for source, runs in own_sources(script, directory):
+    for source, runs in sources:
         own = [*_problems(source, directories), *programs.inner_scripts(source, (directory, script.parent))]
         for problem in own:
             problem.stops &= runs
