@@ -1,7 +1,8 @@
-"""Pin each guest to a CPU of its own.
+"""Pin each guest to a CPU of its own, and offer it a second one for its programs.
 
-A guest's kernel and its programs switch to each other all the time, which takes a third of the time if both are on one
-CPU.
+A guest's kernel and its programs wait for each other at each system call, and waking a process on another CPU takes
+long. So both are on one CPU. A guest that runs programs moves them to a second CPU while that is free, because there
+neither side sleeps (`netlab_kernel/recipe/two_cpus.c`).
 """
 
 import fcntl
@@ -13,6 +14,7 @@ from pathlib import Path
 
 CPU_LOCKS = Path("/tmp/netlab-cpus")
 """The directory of the CPUs' lock files, the same for all users of a machine."""
+MAX_PROGRAM_CPUS = 16
 
 
 class Pin:
@@ -70,6 +72,15 @@ def cpu_slot() -> Iterator[tuple[int, int | None]]:
             os.close(handle)
         return
     yield -1, None
+
+
+def program_cpus() -> list[int]:
+    """Return the numbers of the CPUs on one of which a guest's programs may run while its kernel is on another, in
+    random order and at most MAX_PROGRAM_CPUS; none if this process may use only one CPU. They are not reserved: the
+    guest's kernel gives its second CPU up if others use it.
+    """
+    cpus = list(os.sched_getaffinity(0))
+    return random.sample(cpus, min(len(cpus), MAX_PROGRAM_CPUS)) if len(cpus) > 1 else []
 
 
 def _cpu_lock(cpu: int) -> int | None:

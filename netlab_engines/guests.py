@@ -347,6 +347,7 @@ class Guest(AgentProcess):
         self._urgent, urgent = socket.socketpair()
         self._resources.callback(self.channel.close)
         self._resources.callback(self._urgent.close)
+        cpus = cores.program_cpus() if program_start_ns else []
         words = [
             f"mem={memory_mb}M",
             "root=/dev/root rootfstype=hostfs rootflags=/ ro quiet con=null con0=null,fd:1",
@@ -357,6 +358,7 @@ class Guest(AgentProcess):
             "dummy.numdummies=0 bonding.max_bonds=0",
             f"netlab_channel={channel.fileno()} netlab_urgent={urgent.fileno()}",
             f"netlab_calls={calls} netlab_exec_ns={program_start_ns}",
+            *([f"netlab_cpus={','.join(map(str, cpus))}"] if cpus else []),
             f"-- -I -S {init} {self.folder}",
         ]
         command = [sys.executable, "-I", "-S", launcher.__file__, *launcher_arguments, str(self.kernel.path)]

@@ -23,6 +23,7 @@ from netlab_engines.kernels import cache, library_kernel, pocket_kernel
 from netlab_engines.kernels.installation import install
 from netlab_engines.kernels.pocket_kernel import POCKET_MACHINE, PocketKernel
 from netlab_kernel import edits, fragment, library_build, prerequisites, programs, recipes, sources, wasm
+from netlab_kernel.edit import RECIPE
 from netlab_kernel.edits import build_key, recipe_hash
 from netlab_kernel.progress import Listener, Meter, usual_phases
 from netlab_kernel.sources import Material
@@ -281,7 +282,7 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Po
     tree, version, variables = material.folder, material.version, material.variables
     meter.at("configure", 0, f"Linux {material.release}")
     static = prerequisites.links_static(work)
-    options = fragment.parse((edits.RECIPE / "pocket.config").read_text())
+    options = fragment.parse((RECIPE / "pocket.config").read_text())
     if not static:
         options = [option for option in options if option.name != "CONFIG_STATIC_LINK"]
     make = programs.make("um")
@@ -300,7 +301,7 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Po
     _compile_mnexec(target / "mnexec", static, log)
     shutil.copy(tree / ".config", target / "config")
     for name in ("tcp_tahoe.c", "host_channel.c", "early_exits.c", "mnexec.c", "pocket.config"):
-        shutil.copy(edits.RECIPE / name, target / name)
+        shutil.copy(RECIPE / name, target / name)
     version_line = programs.first_line([str(target / "linux"), "--version"])
     if not version_line.startswith(".".join(map(str, version[:2]))):
         raise KernelError(
@@ -339,7 +340,7 @@ def _build_library(
     target = work / "library"
     target.mkdir()
     patch, compiler = material.patch, programs.first_line([f"{cross}gcc", "--version"])
-    shutil.copy(edits.RECIPE / "tcp_tahoe.c", target)
+    shutil.copy(RECIPE / "tcp_tahoe.c", target)
     if machine == library_kernel.WASM:
         patch += edits.apply(tree, version, edits.wasm_edits())
         compiler = wasm.compile_into(tree, target, version, variables=variables, log=log, on_object=count)
@@ -351,7 +352,7 @@ def _build_library(
         )  # fmt: skip
         # Where there is no pocket kernel, the native engine takes it from here.
         _compile_mnexec(target / library_kernel.MNEXEC, static, log, cross)
-        shutil.copy(edits.RECIPE / "mnexec.c", target)
+        shutil.copy(RECIPE / "mnexec.c", target)
     (target / "recipe.tar").write_bytes(library_build.packed_recipe())
     program = library_kernel.program_of(machine)
     facts = {
@@ -419,7 +420,7 @@ def _compile_mnexec(target: Path, static: bool, log: Path, cross: str = "") -> N
     file `log`, and `cross` is the prefix of a cross compiler or "". Raises KernelError if that fails.
     """
     linked = ["-static"] if static else []
-    command = [f"{cross}gcc", "-O2", "-s", *linked, "-o", str(target), str(edits.RECIPE / "mnexec.c")]
+    command = [f"{cross}gcc", "-O2", "-s", *linked, "-o", str(target), str(RECIPE / "mnexec.c")]
     programs.run(command, log=log, doing="compile mnexec")
 
 

@@ -21,7 +21,8 @@ from netlab_engines.kernels import cache
 from netlab_engines.kernels.library_kernel import FAILURE, PROGRAM, WASM
 from netlab_engines.kernels.versions import Version
 from netlab_kernel import fragment, programs
-from netlab_kernel.edits import RECIPE, additions, edits, wasm_edits
+from netlab_kernel.edit import RECIPE
+from netlab_kernel.edits import additions, edits, wasm_edits
 from netlab_kernel.fragment import Option
 
 HOME = RECIPE / "library"

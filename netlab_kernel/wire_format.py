@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.base.location import IMPORT_ROOT
-from netlab_kernel.edits import RECIPE
+from netlab_kernel.edit import RECIPE
 
 HOST = RECIPE / "library" / "host"
 HEADERS = (HOST / "protocol.h", RECIPE / "library" / "arch" / "include" / "asm" / "host.h")

@@ -20,7 +20,7 @@ from netlab_engines.agent.early_exits import (
     reason_in,
 )
 from netlab_engines.agent.replacements import BINARIES
-from netlab_kernel.edits import RECIPE
+from netlab_kernel.edit import RECIPE
 
 SCRIPT, SHELL = 20, 30
 NETWORK = 4026532001

@@ -28,7 +28,17 @@ PLACES = {
         "\t/* Initialize the syscall number and default return value. */\n\tUPT_SYSCALL_NR(r) = 1;\n"
         "\t\t\tum_udelay(1);\n\t\t\tschedule();\nout:\n\tsyscall_trace_leave(regs);\n}\n"
     ),
-    "arch/um/include/shared/skas/stub-data.h": "#define FUTEX_IN_CHILD 0\n#define FUTEX_IN_KERN 1\n",
+    "arch/um/include/shared/skas/stub-data.h": (
+        "#define FUTEX_IN_CHILD 0\n#define FUTEX_IN_KERN 1\n\tshort restart_wait;\n\tunsigned int futex;\n\tint signal;\n"
+    ),
+    "arch/um/include/shared/skas/mm_id.h": "struct mm_id {\n\tint pid;\n\tunsigned long stack;\n};\n",
+    "arch/um/os-Linux/skas/process.c": (
+        "#include <sched.h>\nvoid wait_stub_done_seccomp(struct mm_id *mm_idp, int running, int wait_sigsys)\n{\n"
+        "\t\t\tdata->signal = 0;\n\t\t\tdata->futex = FUTEX_IN_CHILD;\n\t\t\tCATCH_EINTR(syscall(__NR_futex, &data->futex,\n"
+        "\t\t\t\t\t    FUTEX_WAKE, 1, NULL, NULL, 0));\n\t\t}\n\t\t\tret = syscall(__NR_futex, &data->futex,\n"
+        "\t\t\t\t      FUTEX_WAIT, FUTEX_IN_CHILD,\n\t\t\t\t      NULL, NULL, 0);\n\t\t\tif (ret < 0) {\n\t\t\t}\n}\n"
+        "\tif (using_seccomp) {\n\t\twait_stub_done_seccomp(mm_id, 1, 1);\n\t}\n\tif (using_seccomp) {\n\t}\n"
+    ),
     "arch/um/kernel/skas/stub_exe.c": (
         "\tif (init_data.seccomp) {\n\t\tres = stub_syscall3(__NR_close_range, 1, ~0U, 0);\n\t\tif (res != 0)\n"
     ),
@@ -57,11 +67,15 @@ PLACES = {
         "\t\t\t\t\t    MAP_SHARED | MAP_FIXED,\n"
         "\t\t/* Read passed FDs (if any) */\n\t\tdo {\n\t\t} while (res == -EINTR);\n\n\t\tnum_fds = 0;\n"
         "\t\tfd_map = (void *)CMSG_DATA(fd_msg);\n\n\t\tres = syscall_handler(fd_map);\n"
+        'void __section(".__syscall_stub")\nstub_signal_interrupt(int sig, siginfo_t *info, void *p)\n{\nrestart_wait:\n'
+        "\td->futex = FUTEX_IN_KERN;\n\tdo {\n\t\tres = stub_syscall3(1);\n\t} while (res == -EINTR);\n\n"
+        "\tif (res < 0 && res != -EAGAIN)\n\t\tstub_syscall1(__NR_exit_group, 1);\n}\n"
     ),
     "arch/um/kernel/skas/mmu.c": (
         "int init_new_context(struct task_struct *task, struct mm_struct *mm)\n{\n"
         "\tstack = __get_free_pages(GFP_KERNEL | __GFP_ZERO, ilog2(STUB_DATA_PAGES));\n}\n"
         "\t\tlist_del(&mm->context.list);\n\n\t\tlist_for_each_entry(mm_context, &mm_list, list) {\n\t\t}\n"
+        "\tfree_pages(new_id->stack, ilog2(STUB_DATA_PAGES));\n\tfree_pages(mmu->id.stack, ilog2(STUB_DATA_PAGES));\n"
     ),
     "arch/um/include/asm/mmu_context.h": "extern void destroy_context(struct mm_struct *mm);\n\n#include <asm-generic/mmu_context.h>\n",
     "arch/um/kernel/signal.c": (

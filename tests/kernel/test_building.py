@@ -20,7 +20,8 @@ from netlab.engines import MACHINES
 from netlab_engines.kernels import cache, library_kernel, pocket_kernel
 from netlab_engines.kernels.background_build import BuildProgress
 from netlab_engines.kernels.versions import Version
-from netlab_kernel import apt, archive, building, edits, fragment, library_build, prerequisites, tree
+from netlab_kernel import apt, archive, building, fragment, library_build, prerequisites, tree
+from netlab_kernel.edit import RECIPE
 from tests.waiting import wait_for
 
 MAKEFILE = """\
@@ -130,7 +131,7 @@ def with_makefile(source: Path, old: str, new: str) -> None:
 @pytest.fixture
 def takes_all(source: Path) -> Path:
     """A source whose configuration takes every line of the fragment."""
-    expected = fragment.parse((edits.RECIPE / "pocket.config").read_text())
+    expected = fragment.parse((RECIPE / "pocket.config").read_text())
     (source / "wanted").write_text(fragment.render(expected, (7, 3, 4)))
     with_makefile(source, "\t@true\n", "\t@cat wanted >> .config\n")
     return source

@@ -6,7 +6,7 @@ import pytest
 
 from netlab.base.errors import KernelError
 from netlab_kernel import edits, library_build
-from netlab_kernel.edits import Edit
+from netlab_kernel.edit import Edit
 
 NEWEST = (99, 0)
 OLDEST = (6, 1)
@@ -45,7 +45,20 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
         "void time_travel_ndelay(unsigned long nsec)\n{"
     )
     stub = (tree / "arch/um/kernel/skas/stub.c").read_text()
-    assert "do {" not in stub and stub.endswith("num_fds = 0;\n\t\tres = syscall_handler(fd_map);\n")
+    assert "(if any)" not in stub and "\t\tnum_fds = 0;\n\t\tres = syscall_handler(fd_map);\n" in stub
+    assert stub.endswith(
+        "restart_wait:\n\tres = netlab_wait_for_kernel(d);\n\tif (res < 0)\n\t\tstub_syscall1(__NR_exit_group, 1);\n}\n"
+    )
+    waits = (tree / "arch/um/os-Linux/skas/process.c").read_text()
+    assert (
+        waits.index("static int netlab_wait_for_stub(")
+        < waits.index("void wait_stub_done_seccomp(")
+        < waits.index("netlab_resume_stub(mm_idp, data);")
+        < waits.index("\t\t\tret = netlab_wait_for_stub(mm_idp, data);\n\t\t\tif (ret < 0)")
+        < waits.index("\tif (using_seccomp) {\n\t\tnetlab_move_stub(mm_id);\n\t\twait_stub_done_seccomp(mm_id, 1, 1);")
+    )
+    freed = (tree / "arch/um/kernel/skas/mmu.c").read_text()
+    assert "\tnetlab_forget_stub_data(mmu->id.stack);\n\tfree_pages(mmu->id.stack" in freed
     assert (tree / "arch/um/kernel/skas/mmu.c").read_text().count("netlab_take_stub(") == 2
     memory = (tree / "arch/um/os-Linux/mem.c").read_text()
     assert (

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from netlab_engines.kernels import features
-from netlab_kernel import edits, fragment
+from netlab_kernel import fragment
+from netlab_kernel.edit import RECIPE
 
 NOT_NAMED = {"NET_CLS_ACT", "NETFILTER_XT_MARK", "NETFILTER_XT_NAT", "TCP_CONG_ADVANCED", "TCP_CONG_TAHOE"}
 """Options that belong to no single name, and netlab's own congestion control."""
@@ -16,7 +17,7 @@ FAMILIES = re.compile(r"NET_(SCH|CLS|ACT|EMATCH)_|NETFILTER_XT_|IP_NF_(MATCH|TAR
 
 def recipe() -> dict[str, str]:
     """The values of the recipe's options, without CONFIG_ before their names."""
-    options = fragment.parse((edits.RECIPE / "pocket.config").read_text())
+    options = fragment.parse((RECIPE / "pocket.config").read_text())
     return {option.name.removeprefix("CONFIG_"): option.value for option in options}
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from netlab.base.errors import KernelError
 from netlab_kernel import fragment
-from netlab_kernel.edits import RECIPE
+from netlab_kernel.edit import RECIPE
 from netlab_kernel.fragment import Option
 
 versions = st.tuples(st.integers(1, 20), st.integers(0, 40))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab_kernel.edits import RECIPE
+from netlab_kernel.edit import RECIPE
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("gcc"), reason="gcc compiles mnexec"),

@@ -7,7 +7,7 @@ import pytest
 import netlab as nl
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab_kernel import fragment
-from netlab_kernel.edits import RECIPE
+from netlab_kernel.edit import RECIPE
 
 
 @pytest.mark.parametrize("name", CONGESTION_CONTROLS)

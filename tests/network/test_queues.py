@@ -18,7 +18,7 @@ from netlab.network.queues import DISCIPLINES
 from netlab_engines.netlink import disciplines, wire
 from netlab_engines.netlink.queue_spec import QueueSpec
 from netlab_kernel import fragment
-from netlab_kernel.edits import RECIPE
+from netlab_kernel.edit import RECIPE
 
 NEWEST = (99, 0)
 

@@ -19,7 +19,7 @@ import pytest
 import netlab as nl
 from netlab_engines.agent.flows import ping, requests, tcp, udp
 from netlab_engines.sockets import batch
-from netlab_kernel.edits import RECIPE
+from netlab_kernel.edit import RECIPE
 from tests.agent.flows.places import place, planned_item, run, stay_here
 
 TRAFFIC_C = RECIPE / "library" / "host" / "traffic.c"
