@@ -183,22 +183,12 @@ class AgentProcess:
         except OSError:
             return
 
-    @property
-    def can_pause(self) -> bool:
-        """False: where network time passes by itself, no program stops it."""
-        return False
-
     def computed_only(self) -> bool:
-        """Return False, as `can_pause`."""
+        """Return False: where network time passes by itself, no program stops it."""
         return False
 
     def pause_program(self) -> None:
-        """Let the program that is computing now sleep for 0.1 s of network time, if `can_pause`; nothing happens if the
-        guest has ended.
-        """
-        if self.can_pause:
-            with suppress(OSError):
-                self._urgent.sendall(b"p")
+        """Do nothing: no program needs a pause."""
 
     def close(self) -> None:
         """End the agent and all its programs, and remove the run's directory with all files in it; a second call does
@@ -370,16 +360,18 @@ class Guest(AgentProcess):
             ).result()
         self._cpu_use = CpuUse(self.process.pid)
 
-    @property
-    def can_pause(self) -> bool:
-        """True if the kernel can pause a program; older ones cannot."""
-        return "pause" in self.kernel.capabilities
-
     def computed_only(self) -> bool:
         """Return whether, since the last call, programs have computed and the kernel has done nothing; False at the
-        first call or if this machine does not measure it.
+        first call, if this machine does not measure it, or if the kernel is an older one, which cannot pause programs.
         """
-        return self._cpu_use.is_of_programs()
+        return "pause" in self.kernel.capabilities and self._cpu_use.is_of_programs()
+
+    def pause_program(self) -> None:
+        """Let the program that is computing now sleep for 0.1 s of network time; nothing happens if the guest has
+        ended.
+        """
+        with suppress(OSError):
+            self._urgent.sendall(b"p")
 
     def pin(self) -> None:
         """Reserve a CPU that no other guest has and move the guest's processes to it; if all are reserved, let them run

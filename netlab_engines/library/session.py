@@ -120,9 +120,6 @@ class LibrarySession:
         if kill:
             self.close()
 
-    can_pause = False
-    """This engine runs no programs."""
-
     def computed_only(self) -> bool:
         """Return False, because this engine runs no programs."""
         return False

@@ -56,12 +56,10 @@ class LabSession(Protocol):
         computing now.
         """
 
-    @property
-    def can_pause(self) -> bool:
-        """True if `pause_program` has an effect."""
-
     def computed_only(self) -> bool:
-        """Return whether, since the last call, a program has computed and the network has done nothing."""
+        """Return whether, since the last call, a program that can be paused has computed and the network has done
+        nothing.
+        """
 
     def pause_program(self) -> None:
         """Let the program that is computing now sleep for 0.1 s of network time."""

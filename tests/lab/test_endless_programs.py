@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab_engines import cpu_use
+from netlab_engines import cpu_use, guests
 from netlab_engines.lab import endless_programs
 from netlab_engines.lab.endless_programs import COMPUTING_S, NOTICE, EndlessPrograms
 from netlab_engines.lab.script import run_script
@@ -48,8 +48,7 @@ SCRIPT = """
 class Guest:
     """A guest whose programs compute or not, as a test says."""
 
-    def __init__(self, can_pause: bool = True) -> None:
-        self.can_pause = can_pause
+    def __init__(self) -> None:
         self.computes = True
         self.pauses = 0
 
@@ -91,14 +90,12 @@ def test_work_of_the_network_between_two_computations_counts(clock: SimpleNamesp
     assert (guest.pauses, notices) == (0, [])
 
 
-def test_a_kernel_that_cannot_pause_is_left_alone(clock: SimpleNamespace) -> None:
-    guest = Guest(can_pause=False)
-    notices: list[str] = []
-    watch = EndlessPrograms(guest, notices.append)  # type: ignore[arg-type]
-    for _ in range(100):
-        watch.check()
-        clock.s += 1
-    assert (guest.pauses, notices) == (0, [])
+@pytest.mark.parametrize(("capabilities", "asked"), [({"pause", "veth"}, True), ({"veth"}, False)])
+def test_programs_of_a_kernel_that_cannot_pause_them_are_left_alone(capabilities: set[str], asked: bool) -> None:
+    guest = object.__new__(guests.Guest)
+    guest.kernel = SimpleNamespace(capabilities=capabilities)  # type: ignore[assignment]
+    guest._cpu_use = SimpleNamespace(is_of_programs=lambda: True)  # type: ignore[assignment]
+    assert guest.computed_only() is asked
 
 
 COMPUTING, IDLE = "while True: pass", "import time; time.sleep(100)"
